@@ -1,0 +1,5 @@
+"""The command line: `augur run`, `ui`, `query`, `sample`."""
+
+from augur_pipeline.cli.main import main
+
+__all__ = ["main"]

@@ -1,0 +1,39 @@
+"""How the command line shows tables; text from inputs is shown as it is, never as markup."""
+
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+# piped output is not wrapped to a terminal nobody sees
+console = Console(width=None if sys.stdout.isatty() else 160, highlight=False, soft_wrap=False)
+
+
+def safe_text(value: Any) -> Text:
+    """A value as plain text: no markup, control characters (terminal escapes) made visible."""
+    if value is None:
+        return Text("")
+    if isinstance(value, datetime):
+        return Text(value.isoformat(sep=" ") + "Z")
+    if isinstance(value, float):
+        return Text(f"{value:.6g}")
+    text = str(value)
+    return Text("".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text))
+
+
+def plain_table(
+    names: Sequence[str], rows: Sequence[Sequence[Any]], title: str | None = None
+) -> Table:
+    """A table of values, numbers to the right."""
+    table = Table(title=title, title_justify="left", title_style="bold", header_style="bold")
+    for at, name in enumerate(names):
+        numbers = [row[at] for row in rows if row[at] is not None]
+        is_number = bool(numbers) and all(isinstance(v, (int, float)) for v in numbers)
+        table.add_column(safe_text(name), justify="right" if is_number else "left")
+    for row in rows:
+        table.add_row(*(safe_text(value) for value in row))
+    return table

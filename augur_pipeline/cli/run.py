@@ -1,0 +1,159 @@
+"""`augur run`: the nightly job, in process."""
+
+import logging
+import sys
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from augur_pipeline.cli.options import home_option
+from augur_pipeline.errors import AugurError, ClockError
+from augur_pipeline.home import Home
+
+if TYPE_CHECKING:
+    from dagster import ExecuteInProcessResult
+
+_STEPS = 13
+
+
+@click.command()
+@home_option
+@click.option(
+    "--as-of",
+    "as_of_text",
+    metavar="TIME",
+    help="UTC time the run stands at, like 2026-06-10T00:00:00Z; nothing later is known. "
+    "[default: now]",
+)
+def run(home_directory: str, as_of_text: str | None) -> None:
+    """Run the nightly job: take in, seal, resolve, score, check and publish.
+
+    Prints progress on stderr, then the funnel, the leaderboard and where the outputs are. The run
+    is recorded in the home's Dagster instance (see it with `augur ui`). Exit codes: 0 published,
+    1 a rule failed or the data cannot be used (nothing is published), 2 wrong usage.
+    """
+    home = Home.at(home_directory)
+    home.require_inputs()
+    as_of = _clock(home, as_of_text)
+    _show_progress()
+    result = _execute(home, as_of)
+    if not result.success:
+        raise AugurError(_failure_line(result))
+    _report(home, result)
+
+
+def _clock(home: Home, text: str | None) -> datetime:
+    """The run's clock, refused here already where it is no time or goes backwards."""
+    from augur_pipeline.intake.assets import refuse_backwards, refuse_lead
+    from augur_pipeline.policy import Policy
+    from augur_pipeline.store.clock import machine_time
+    from augur_pipeline.store.grammar import parse_time
+    from augur_pipeline.store.published import last_published
+
+    if text is None:
+        as_of = machine_time()
+    else:
+        try:
+            as_of = parse_time(text)
+            refuse_lead(as_of, Policy())
+        except ClockError as error:
+            raise click.UsageError(str(error)) from error
+    refuse_backwards(as_of, last_published(home.database))
+    return as_of
+
+
+def _show_progress() -> None:
+    """Our loggers' lines on stderr, with the time since the start."""
+
+    class Elapsed(logging.Formatter):
+        def format(self, record: logging.LogRecord) -> str:
+            return f"{record.relativeCreated / 1000:7.1f} s  {record.getMessage()}"
+
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(Elapsed())
+    logger = logging.getLogger("augur_pipeline")
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    logger.addHandler(handler)
+
+
+def _execute(home: Home, as_of: datetime) -> "ExecuteInProcessResult":
+    import os
+
+    from dagster import DagsterInstance
+
+    from augur_pipeline.store.clock import iso
+
+    os.environ["AUGUR_HOME"] = str(home.root)
+    from augur_pipeline.definitions import defs
+
+    instance = DagsterInstance.from_config(str(home.prepare_instance()))
+    try:
+        return defs.resolve_job_def("nightly").execute_in_process(
+            instance=instance,
+            raise_on_error=False,
+            run_config={
+                "resources": {"clock": {"config": {"as_of": iso(as_of)}}},
+                "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
+            },
+            tags={"augur/command": "run"},
+        )
+    finally:
+        instance.dispose()
+
+
+def _failure_line(result: "ExecuteInProcessResult") -> str:
+    """What failed, in one line: our own errors say it themselves."""
+    for event in result.all_events:
+        if event.is_step_failure:
+            data = event.step_failure_data
+            if data.user_failure_data and data.user_failure_data.description:
+                return data.user_failure_data.description
+    broken = [
+        evaluation.description or evaluation.check_name
+        for evaluation in result.get_asset_check_evaluations()
+        if not evaluation.passed and evaluation.severity.value == "ERROR"
+    ]
+    if broken:
+        return f"nothing published, a rule is broken: {'; '.join(broken)}"
+    for event in result.all_events:
+        error = getattr(event.event_specific_data, "error", None)
+        while error is not None and error.cause is not None:
+            error = error.cause
+        if error is not None:
+            return f"{event.step_key or 'the run'} failed: {error.message.strip()}"
+    return "the run failed; see it with `augur ui`"
+
+
+def _report(home: Home, result: "ExecuteInProcessResult") -> None:
+    from augur_pipeline.cli.display import console, plain_table, safe_text
+    from augur_pipeline.exports.passports import STATEMENT
+    from augur_pipeline.store.clock import iso
+    from augur_pipeline.store.published import last_published, open_published
+    from augur_pipeline.store.sql import load_sql
+
+    with open_published(home.database) as connection:
+        for name, title in (
+            ("funnel", "Every row read, by fate"),
+            ("leaderboard", "Leaderboard (Brier: 0 best, 1 worst; calibration: 0-100)"),
+        ):
+            cursor = connection.execute(load_sql("augur_pipeline.cli", name))
+            names = [column[0] for column in cursor.description or []]
+            console.print(plain_table(names, cursor.fetchall(), title))
+    published = last_published(home.database)
+    warnings = [
+        evaluation
+        for evaluation in result.get_asset_check_evaluations()
+        if not evaluation.passed
+    ]
+    if warnings:
+        console.print(safe_text(f"Warnings ({len(warnings)})"), style="bold")
+        for evaluation in warnings:
+            console.print(safe_text(f"  {evaluation.description}"))
+    assert published is not None
+    console.print(safe_text(f"as_of     {iso(published.as_of)}"))
+    console.print(safe_text(f"digest    {published.content_digest}"))
+    console.print(safe_text(f"database  {home.database}"))
+    console.print(safe_text(f"exports   {home.latest}"))
+    console.print(safe_text(STATEMENT))

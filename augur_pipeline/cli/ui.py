@@ -1,0 +1,48 @@
+"""`augur ui`: Dagster's UI on a home."""
+
+import os
+import signal
+import subprocess
+import sys
+from types import FrameType
+
+import click
+
+from augur_pipeline.cli.options import home_option
+from augur_pipeline.home import Home
+
+
+@click.command()
+@home_option
+@click.option("--port", default=3000, show_default=True, help="Port on this machine.")
+def ui(home_directory: str, port: int) -> None:
+    """Open Dagster's UI on the home: assets, checks, runs and the nightly schedule.
+
+    The schedule runs as long as this command does. Stop it with Ctrl-C.
+    """
+    home = Home.at(home_directory)
+    home.require_inputs()
+    instance = home.prepare_instance()
+    environment = {
+        **os.environ,
+        "AUGUR_HOME": str(home.root),
+        "DAGSTER_HOME": str(instance),
+        # `dagster dev` announces its successor at every start
+        "PYTHONWARNINGS": "ignore::dagster.SupersessionWarning",
+    }
+    command = [
+        *(sys.executable, "-m", "dagster", "dev"),
+        *("--workspace", str(instance / "workspace.yaml")),
+        *("--host", "127.0.0.1", "--port", str(port), "--log-level", "warning"),
+    ]
+    click.echo(f"Dagster's UI on {home.root}: http://127.0.0.1:{port} (Ctrl-C stops it)", err=True)
+    server = subprocess.Popen(command, env=environment, cwd=instance, start_new_session=True)
+
+    def stop(signum: int, frame: FrameType | None) -> None:
+        server.terminate()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
+    code = server.wait()
+    # a stop that was asked for is no failure
+    sys.exit(0 if code in (0, -signal.SIGTERM, -signal.SIGINT) else 1)

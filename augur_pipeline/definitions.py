@@ -1,0 +1,77 @@
+"""What Dagster loads: lists things, decides nothing."""
+
+import os
+
+from dagster import (
+    AssetSelection,
+    DefaultScheduleStatus,
+    Definitions,
+    RunConfig,
+    RunRequest,
+    ScheduleEvaluationContext,
+    define_asset_job,
+    in_process_executor,
+    schedule,
+)
+
+from augur_pipeline.exports import assets as exports
+from augur_pipeline.home import Home
+from augur_pipeline.intake import assets as intake
+from augur_pipeline.intake.rules import intake_checks
+from augur_pipeline.ledger import assets as ledger
+from augur_pipeline.ledger.rules import eligible_checks, outcome_checks, sealed_checks
+from augur_pipeline.scores import assets as scores
+from augur_pipeline.scores.rules import scores_checks
+from augur_pipeline.store.clock import RunClock
+from augur_pipeline.store.resource import Store
+
+nightly = define_asset_job(
+    "nightly",
+    AssetSelection.all(),
+    description="Take in, seal, resolve, score, check and publish: the whole of a night.",
+)
+
+
+@schedule(
+    job=nightly,
+    cron_schedule="15 0 * * *",
+    execution_timezone="UTC",
+    default_status=DefaultScheduleStatus.RUNNING,
+    description="Every night at 00:15 UTC; the tick is the run's as_of.",
+)
+def nightly_schedule(context: ScheduleEvaluationContext) -> RunRequest:
+    """Hand the tick to the run as its clock."""
+    tick = context.scheduled_execution_time.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return RunRequest(
+        run_key=tick, run_config=RunConfig(resources={"clock": RunClock(as_of=tick)})
+    )
+
+
+clock = RunClock.configure_at_launch()
+
+defs = Definitions(
+    assets=[
+        intake.intake,
+        ledger.sealed_calls,
+        ledger.eligible_calls,
+        ledger.resolved_outcomes,
+        scores.agent_season_brier,
+        scores.season_scores,
+        exports.passports,
+        exports.published,
+    ],
+    asset_checks=[intake_checks, sealed_checks, eligible_checks, outcome_checks, scores_checks],
+    jobs=[nightly],
+    schedules=[nightly_schedule],
+    resources={
+        "clock": clock,
+        "store": Store(
+            home=str(Home.at().root),
+            clock=clock,
+            memory_limit=os.environ.get("AUGUR_MEMORY_LIMIT", ""),
+            threads=int(os.environ.get("AUGUR_THREADS", "0")),
+        ),
+    },
+    # DuckDB admits one writing process: steps share the run's process and its one connection
+    executor=in_process_executor,
+)

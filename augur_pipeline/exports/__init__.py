@@ -1,0 +1,1 @@
+"""What leaves the pipeline: passports, table files, and the published database."""

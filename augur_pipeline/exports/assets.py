@@ -1,0 +1,53 @@
+"""Assets `passports` and `published`."""
+
+from dagster import MaterializeResult, MetadataValue, asset
+
+from augur_pipeline.exports.passports import STATEMENT
+from augur_pipeline.exports.published import publish
+from augur_pipeline.exports.tables import Passports
+from augur_pipeline.store.clock import iso
+from augur_pipeline.store.display import describe
+from augur_pipeline.store.failures import shown_as_failures
+from augur_pipeline.store.resource import Store
+
+OWNERS = ["team:augur"]
+
+
+@asset(
+    deps=["season_scores"],
+    group_name="exports",
+    kinds={"duckdb", "sql", "json"},
+    owners=OWNERS,
+    description="Per agent, over its lifetime: what became of its calls, by reason. "
+    "exports/latest/passports holds one JSON file per agent, with a block per season.",
+)
+def passports(store: Store) -> MaterializeResult[None]:
+    """Count every agent's lifetime."""
+    with shown_as_failures():
+        store.require("season_scores", "agent_season_brier", "rejected_rows")
+        store.run(__package__, "passports")
+        return MaterializeResult(metadata=describe(store, Passports))
+
+
+@asset(
+    deps=["passports"],
+    group_name="exports",
+    kinds={"duckdb", "parquet"},
+    owners=OWNERS,
+    description="The published database augur.duckdb and the export set exports/latest, replaced "
+    "as a whole after the blocking rules were checked once more.",
+)
+def published(store: Store) -> MaterializeResult[None]:
+    """Check, then publish."""
+    with shown_as_failures():
+        digest = publish(store)
+        as_of, _ = store.state()
+        return MaterializeResult(
+            metadata={
+                "as_of": iso(as_of),
+                "content_digest": digest,
+                "database": MetadataValue.path(str(store.paths.database)),
+                "exports": MetadataValue.path(str(store.paths.latest)),
+                "statement": STATEMENT,
+            }
+        )

@@ -1,0 +1,119 @@
+"""Building and publishing one night's result."""
+
+import json
+from datetime import datetime
+from importlib import metadata
+from pathlib import Path
+
+import duckdb
+
+from augur_pipeline import __version__
+from augur_pipeline.errors import PublishError
+from augur_pipeline.exports.catalog import BLOCKING_RULES, CONTENT_TABLES, PUBLISHED_TABLES
+from augur_pipeline.exports.passports import write_passports
+from augur_pipeline.exports.tables import RunInfo
+from augur_pipeline.store.checks import find
+from augur_pipeline.store.clock import iso
+from augur_pipeline.store.published import last_published
+from augur_pipeline.store.publishing import (
+    NEW,
+    build_database,
+    content_digest,
+    drop_old_exports,
+    export_table,
+    fill,
+    link_exports,
+    place_exports,
+    replace_database,
+)
+from augur_pipeline.store.resource import Store
+from augur_pipeline.store.tables import name_of, table_ddl
+
+
+def publish(store: Store) -> str:
+    """Check and publish what the work database holds; returns its content digest.
+
+    Raises `PublishError` where a blocking rule is broken or the work database does not follow
+    the published one; then nothing changes for readers.
+    """
+    store.require(*(name_of(model) for model in CONTENT_TABLES))
+    as_of, _ = store.state()
+    digest = ""
+
+    def build(connection: duckdb.DuckDBPyConnection) -> None:
+        nonlocal digest
+        for model in CONTENT_TABLES:
+            fill(connection, model)
+        digest = content_digest(connection, CONTENT_TABLES, store.paths.work)
+        _add_run_info(store, connection, as_of, digest)
+        _check_rules(store)
+        _check_follows(store, as_of, digest)
+        place_exports(store.paths, digest, lambda folder: _export(connection, folder))
+
+    new = build_database(store, build)
+    replace_database(store.paths, new)
+    link_exports(store.paths, digest)
+    drop_old_exports(store.paths, digest)
+    return digest
+
+
+def _export(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    tables = folder / "tables"
+    tables.mkdir()
+    for model in PUBLISHED_TABLES:
+        export_table(connection, model, tables)
+    write_passports(connection, folder / "passports")
+
+
+def _add_run_info(
+    store: Store, connection: duckdb.DuckDBPyConnection, as_of: datetime, digest: str
+) -> None:
+    _, policy = store.state()
+    files = connection.execute(
+        "SELECT kind || '/' || source_file, sha256 FROM input_files ORDER BY kind, file_number"
+    ).fetchall()
+    for statement in table_ddl(RunInfo, NEW):
+        connection.execute(statement)
+    connection.execute(
+        f"INSERT INTO {NEW}.run_info VALUES "
+        "($as_of, $run_id, $policy, $policy_version, $code, $duckdb, $dagster, $numpy, $inputs, "
+        "$digest)",
+        {
+            "as_of": as_of,
+            "run_id": store.run_id,
+            "policy": policy.to_json(),
+            "policy_version": policy.version,
+            "code": __version__,
+            "duckdb": duckdb.__version__,
+            "dagster": metadata.version("dagster"),
+            "numpy": metadata.version("numpy"),
+            "inputs": json.dumps(dict(files)),
+            "digest": digest,
+        },
+    )
+
+
+def _check_rules(store: Store) -> None:
+    """The blocking rules once more, on the very tables that are to be published."""
+    broken = [
+        finding for rule in BLOCKING_RULES if (finding := find(store, rule)).broken_rows > 0
+    ]
+    if broken:
+        raise PublishError(
+            f"nothing published, a rule is broken: {'; '.join(f.sentence() for f in broken)}"
+        )
+
+
+def _check_follows(store: Store, as_of: datetime, digest: str) -> None:
+    """The work database must add to what is published now, not to something older."""
+    published = last_published(store.paths.database)
+    if published is None:
+        return
+    ((base_digest,),) = store.connection.execute(
+        "SELECT base_digest FROM work.run_state"
+    ).fetchall()
+    if published.content_digest not in (base_digest, digest) or as_of < published.as_of:
+        raise PublishError(
+            f"{store.paths.database}: published as_of {iso(published.as_of)} by a run that this "
+            "work database does not know; materialise raw_calls and raw_prices again"
+        )

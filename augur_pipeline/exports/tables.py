@@ -1,0 +1,49 @@
+"""Shapes of the tables that only publishing makes."""
+
+import pandera.polars as pa
+
+from augur_pipeline.store.tables import TableModel, Time, Words
+
+
+class Passports(TableModel):
+    """One agent over its lifetime; `exports/latest/passports` holds one JSON file per agent.
+
+    Scores say how good the probabilities were, nothing about profit, execution or tool use.
+    """
+
+    agent_id: str = pa.Field(description="The agent.")
+    seasons: Words = pa.Field(description="Seasons with directional calls or terms, by id.")
+    directional_calls: int = pa.Field(ge=0, description="eligible + rejected + missing calls.")
+    eligible_calls: int = pa.Field(ge=0, description="Calls that count.")
+    resolved_calls: int = pa.Field(ge=0, description="Calls with an outcome.")
+    correct_calls: int = pa.Field(ge=0, description="Resolved calls that were right.")
+    expired_calls: int = pa.Field(ge=0, description="Calls closed without an outcome.")
+    open_calls: int = pa.Field(ge=0, description="Due calls without a price yet.")
+    pending_calls: int = pa.Field(ge=0, description="Calls not yet due.")
+    refused_calls: int = pa.Field(ge=0, description="Eligible calls whose order was refused.")
+    backfilled_calls: int = pa.Field(ge=0, description="Eligible calls first seen after due.")
+    rejected_by_reason: str = pa.Field(description="JSON: rejected calls and rows by reason.")
+    excluded_by_reason: str = pa.Field(description="JSON: excluded calls by reason.")
+
+    class Config:
+        name = "passports"
+        metadata = {"key": ("agent_id",)}
+
+
+class RunInfo(TableModel):
+    """The one run this database was published by, and what it was made from."""
+
+    as_of: Time = pa.Field(description="The run's clock (UTC): nothing later is known here.")
+    run_id: str = pa.Field(description="Dagster's id of the run.")
+    policy: str = pa.Field(description="JSON: every number of the policy.")
+    policy_version: str = pa.Field(description="Version of the policy.")
+    code_version: str = pa.Field(description="Version of augur_pipeline.")
+    duckdb_version: str = pa.Field(description="Version of DuckDB.")
+    dagster_version: str = pa.Field(description="Version of Dagster.")
+    numpy_version: str = pa.Field(description="Version of numpy.")
+    input_digests: str = pa.Field(description="JSON: SHA-256 of each file taken in.")
+    content_digest: str = pa.Field(description="SHA-256 over all other tables, rows in key order.")
+
+    class Config:
+        name = "run_info"
+        metadata = {"key": ("as_of",)}

@@ -1,0 +1,1 @@
+"""Landing files to typed rows: everything a file says, and nothing it does not."""

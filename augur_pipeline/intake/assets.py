@@ -1,0 +1,147 @@
+"""Assets `raw_calls` and `raw_prices`: one step that takes in every landing file."""
+
+import json
+import logging
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from dagster import AssetExecutionContext, AssetSpec, MaterializeResult, multi_asset
+
+from augur_pipeline.errors import ClockError
+from augur_pipeline.intake.columns import CALLS, PRICES
+from augur_pipeline.intake.landing import create_landing_table, file_digest, land, landing_files
+from augur_pipeline.intake.settings import land_settings
+from augur_pipeline.intake.tables import RawCalls, RawPrices
+from augur_pipeline.policy import Policy
+from augur_pipeline.store.clock import iso, machine_time
+from augur_pipeline.store.display import describe, table_metadata
+from augur_pipeline.store.failures import shown_as_failures
+from augur_pipeline.store.published import Published, copy_ledger, last_published
+from augur_pipeline.store.resource import Store
+
+logger = logging.getLogger(__name__)
+
+OWNERS = ["team:augur"]
+LEDGER_TABLES = ("sealed_calls", "settlements")
+SETTINGS = ("seasons.csv", "score_terms.csv", "policy.toml")
+SCHEDULE_TAG = "dagster/schedule_name"
+
+
+def refuse_lead(as_of: datetime, policy: Policy) -> None:
+    """Raise `ClockError` where the run's clock leads the machine's by more than admitted."""
+    if as_of > machine_time() + timedelta(minutes=policy.clock_lead_minutes):
+        raise ClockError(
+            f"as_of {iso(as_of)} lies in the future (the machine says {iso(machine_time())}); "
+            "a run cannot know what has not happened"
+        )
+
+
+def refuse_backwards(as_of: datetime, published: Published | None) -> None:
+    """Raise `ClockError` where the run's clock lies before the last published one."""
+    if published is not None and as_of < published.as_of:
+        raise ClockError(f"as_of {iso(as_of)} is before the last published as_of {iso(published.as_of)}")
+
+
+@multi_asset(
+    name="intake",
+    specs=[
+        AssetSpec(
+            "raw_calls",
+            description="Every row of inputs/calls as its file gives it, trimmed and typed.",
+            group_name="intake",
+            kinds={"duckdb", "sql"},
+            owners=OWNERS,
+            skippable=True,
+        ),
+        AssetSpec(
+            "raw_prices",
+            description="Every row of inputs/prices, typed, with its fate "
+            "(usable, duplicate, rejected, not_yet).",
+            group_name="intake",
+            kinds={"duckdb", "sql"},
+            owners=OWNERS,
+            skippable=True,
+        ),
+    ],
+    can_subset=False,
+)
+def intake(context: AssetExecutionContext, store: Store) -> Iterator[MaterializeResult[None]]:
+    """Fix the run's clock, load the ledger, and read all landing files."""
+    with shown_as_failures():
+        store.paths.require_inputs()
+        policy = Policy.from_toml(store.paths.inputs / "policy.toml")
+        as_of = store.clock.reading()
+        refuse_lead(as_of, policy)
+        published = last_published(store.paths.database)
+        if context.run.tags.get(SCHEDULE_TAG) and published and as_of < published.as_of:
+            context.log.warning(
+                f"tick {iso(as_of)} is behind the last published as_of {iso(published.as_of)}: "
+                "nothing to do, nothing published"
+            )
+            return
+        refuse_backwards(as_of, published)
+        start_run(store, as_of, policy, published)
+        take_in(store)
+        yield MaterializeResult(
+            asset_key="raw_calls",
+            metadata={**describe(store, RawCalls), "as_of": iso(as_of), **_files(store, "calls")},
+        )
+        yield MaterializeResult(
+            asset_key="raw_prices",
+            metadata={
+                **describe(store, RawPrices),
+                "fates": table_metadata(*store.rows(__package__, "price_fates")),
+                **_files(store, "prices"),
+            },
+        )
+
+
+def start_run(store: Store, as_of: datetime, policy: Policy, published: Published | None) -> None:
+    """A fresh work database that knows its clock, its policy and the ledger it adds to."""
+    store.start_afresh()
+    store.connection.execute(
+        "CREATE TABLE run_state AS SELECT $as_of::TIMESTAMP AS as_of, $run_id AS run_id, "
+        "$policy AS policy, $base_digest::VARCHAR AS base_digest",
+        {
+            "as_of": as_of,
+            "run_id": store.run_id,
+            "policy": policy.to_json(),
+            "base_digest": published.content_digest if published else None,
+        },
+    )
+    copy_ledger(store, LEDGER_TABLES)
+
+
+def take_in(store: Store) -> None:
+    """Read settings and landing files; give every price row its fate."""
+    _, policy = store.state()
+    land_settings(store, policy)
+    records = []
+    for kind in (CALLS, PRICES):
+        create_landing_table(store.connection, kind)
+        files = landing_files(store.paths.inputs / kind.name, kind)
+        for file in files:
+            logger.info("reading %s/%s (%d of %d)", kind.name, file.name, file.number + 1, len(files))
+            digest = file_digest(file.path)
+            rows, extra = land(store, file)
+            ignored = json.dumps(sorted(extra)) if extra else None
+            size = file.path.stat().st_size
+            records.append((kind.name, file.name, file.number, digest, size, rows, ignored))
+    for number, name in enumerate(SETTINGS):
+        path = store.paths.inputs / name
+        if path.exists():
+            size = path.stat().st_size
+            records.append(("settings", name, number, file_digest(path), size, 0, None))
+    store.connection.execute(
+        "CREATE OR REPLACE TABLE input_files (kind VARCHAR, source_file VARCHAR, "
+        "file_number BIGINT, sha256 VARCHAR, bytes BIGINT, rows BIGINT, ignored_columns VARCHAR)"
+    )
+    if records:
+        store.connection.executemany("INSERT INTO input_files VALUES (?, ?, ?, ?, ?, ?, ?)", records)
+    store.run(__package__, "raw_prices")
+
+
+def _files(store: Store, kind: str) -> dict[str, object]:
+    relation = store.connection.table("input_files").filter(f"kind = '{kind}'").order("file_number")
+    shown = relation.select("source_file", "rows", "sha256", "ignored_columns")
+    return {"files": table_metadata(shown.columns, shown.fetchall())} if len(shown) else {}

@@ -1,0 +1,1 @@
+"""Rules about what was taken in, as counter-example queries."""

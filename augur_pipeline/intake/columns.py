@@ -1,0 +1,94 @@
+"""The columns of the landing files, and how each becomes typed (contract §3)."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+ColumnKind = Literal["id", "word", "time", "number", "integer"]
+
+
+@dataclass(frozen=True)
+class LandingColumn:
+    """A column of a landing file.
+
+    `id` is trimmed text, `word` trimmed and case-folded; `time`, `number` and `integer` become
+    typed, and `<name>_text` keeps what was given where it is none.
+    """
+
+    name: str
+    kind: ColumnKind
+    is_required: bool = True
+
+
+@dataclass(frozen=True)
+class LandingKind:
+    """One kind of landing file: its folder, its columns and the table its rows go to."""
+
+    name: str
+    table: str
+    columns: tuple[LandingColumn, ...]
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """All columns we read."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def required_names(self) -> tuple[str, ...]:
+        """The columns a file must have."""
+        return tuple(column.name for column in self.columns if column.is_required)
+
+
+CALLS = LandingKind(
+    "calls",
+    "raw_calls",
+    (
+        LandingColumn("call_id", "id"),
+        LandingColumn("agent_id", "id"),
+        LandingColumn("pool_id", "id"),
+        LandingColumn("action", "word"),
+        LandingColumn("decider", "word"),
+        LandingColumn("confidence", "number"),
+        LandingColumn("horizon_hours", "number"),
+        LandingColumn("reference_price", "number"),
+        LandingColumn("decided_at", "time"),
+        LandingColumn("recorded_at", "time", is_required=False),
+        LandingColumn("order_status", "word", is_required=False),
+        LandingColumn("mandate_id", "id", is_required=False),
+        LandingColumn("model_version", "id", is_required=False),
+        LandingColumn("question_id", "id", is_required=False),
+    ),
+)
+
+PRICES = LandingKind(
+    "prices",
+    "landed_prices",
+    (
+        LandingColumn("pool_id", "id"),
+        LandingColumn("recorded_at", "time"),
+        LandingColumn("price", "number"),
+        LandingColumn("sequence", "integer", is_required=False),
+    ),
+)
+
+SEASONS = LandingKind(
+    "seasons",
+    "landed_seasons",
+    (
+        LandingColumn("season_id", "id"),
+        LandingColumn("starts_at", "time"),
+        LandingColumn("ends_at", "time"),
+        LandingColumn("max_horizon_hours", "number", is_required=False),
+    ),
+)
+
+SCORE_TERMS = LandingKind(
+    "score_terms",
+    "landed_score_terms",
+    (
+        LandingColumn("season_id", "id"),
+        LandingColumn("agent_id", "id"),
+        LandingColumn("term", "id"),
+        LandingColumn("weight", "number"),
+        LandingColumn("value", "number"),
+    ),
+)

@@ -1,0 +1,185 @@
+"""Landing files into the work database: every file in full, on every run."""
+
+import hashlib
+import logging
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from augur_pipeline.errors import InputError
+from augur_pipeline.intake.columns import LandingColumn, LandingKind
+from augur_pipeline.intake.text_files import READERS, text_batches
+from augur_pipeline.store.resource import Store
+
+logger = logging.getLogger(__name__)
+
+SUFFIXES = (*READERS, ".parquet")
+
+
+@dataclass(frozen=True)
+class LandingFile:
+    """A file of the landing zone. `number` is its place in bytewise order of the names."""
+
+    kind: LandingKind
+    number: int
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """The plain file name as text (a byte that is no UTF-8 shows as an escape)."""
+        return os.fsencode(self.path.name).decode("utf-8", "backslashreplace")
+
+
+def landing_files(folder: Path, kind: LandingKind) -> list[LandingFile]:
+    """The landing files of a kind, in bytewise order of their names; hidden files are not ours."""
+    if not folder.is_dir():
+        return []
+    paths = [
+        path
+        for path in folder.iterdir()
+        if path.suffix in SUFFIXES and not path.name.startswith(".") and path.is_file()
+    ]
+    paths.sort(key=lambda path: os.fsencode(path.name))
+    return [LandingFile(kind, number, path) for number, path in enumerate(paths)]
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file's bytes, lower-case hex."""
+    try:
+        with path.open("rb") as source:
+            return hashlib.file_digest(source, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}); check it") from error
+
+
+def create_landing_table(connection: duckdb.DuckDBPyConnection, kind: LandingKind) -> None:
+    """An empty table for a kind's rows: where each stands, and its columns typed."""
+    types = {"id": "VARCHAR", "word": "VARCHAR", "time": "TIMESTAMP"}
+    types |= {"number": "DOUBLE", "integer": "BIGINT"}
+    shape = ["file_number INTEGER", "source_line BIGINT", "malformed_text VARCHAR"]
+    for column in kind.columns:
+        shape.append(f"{column.name} {types[column.kind]}")
+        if _keeps_text(column):
+            shape.append(f"{column.name}_text VARCHAR")
+    connection.execute(f"CREATE OR REPLACE TABLE {kind.table} ({', '.join(shape)})")
+
+
+def land(store: Store, file: LandingFile) -> tuple[int, set[str]]:
+    """Read one file into its kind's table; returns its rows and the columns we do not read."""
+    extra: set[str] = set()
+    before = store.count(file.kind.table)
+    if file.path.suffix == ".parquet":
+        _land_parquet(store, file, extra)
+    else:
+        names, required = file.kind.column_names, file.kind.required_names
+        for batch in text_batches(file.path, names, required, extra):
+            store.connection.register("landing_rows", batch)
+            _insert(store.connection, file, dict.fromkeys(names, "VARCHAR"))
+            store.connection.unregister("landing_rows")
+    rows = store.count(file.kind.table) - before
+    logger.info("%s/%s: %s rows", file.kind.name, file.name, f"{rows:,}")
+    return rows, extra
+
+
+def _land_parquet(store: Store, file: LandingFile, extra: set[str]) -> None:
+    # read through a link of our own naming: DuckDB would take `*` or `[` in a name as a pattern
+    link = store.paths.work / "landing.parquet"
+    link.unlink(missing_ok=True)
+    link.symlink_to(file.path)
+    try:
+        relation = store.connection.read_parquet(str(link), file_row_number=True)
+        given = {
+            name.strip(): (name, str(type_))
+            for name, type_ in zip(relation.columns, relation.types, strict=True)
+        }
+        _require_columns(file, given)
+        extra.update(set(given) - set(file.kind.column_names) - {"file_row_number"})
+        selected = [
+            f"{_identifier(given[name][0])} AS {name}" if name in given else f"NULL::VARCHAR AS {name}"
+            for name in file.kind.column_names
+        ]
+        relation.select(
+            "file_row_number + 1 AS source_line", "NULL::VARCHAR AS malformed_text", *selected
+        ).create_view("landing_rows", replace=True)
+        types = {
+            name: given[name][1] if name in given else "VARCHAR" for name in file.kind.column_names
+        }
+        _insert(store.connection, file, types)
+    except duckdb.Error as error:
+        if isinstance(error, duckdb.OutOfMemoryException):
+            raise
+        first_line = str(error).strip().splitlines()[0]
+        raise InputError(
+            f"{file.path}: cannot be read as Parquet ({first_line}); write it anew or remove it"
+        ) from error
+    finally:
+        store.connection.execute("DROP VIEW IF EXISTS landing_rows")
+        link.unlink(missing_ok=True)
+
+
+def _require_columns(file: LandingFile, given: dict[str, tuple[str, str]]) -> None:
+    missing = [name for name in file.kind.required_names if name not in given]
+    if missing:
+        raise InputError(
+            f"{file.path}: no column {', '.join(missing)}; add it (NULL is a missing value)"
+        )
+
+
+def _identifier(name: str) -> str:
+    """A column name of a user's file as a quoted identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _keeps_text(column: LandingColumn) -> bool:
+    return column.kind in ("time", "number", "integer")
+
+
+def _insert(
+    connection: duckdb.DuckDBPyConnection, file: LandingFile, types: dict[str, str]
+) -> None:
+    """Append `landing_rows` to the kind's table, each column typed by its kind.
+
+    The statement is put together from a fixed menu of expressions over our own column names.
+    """
+    names = ["file_number", "source_line", "malformed_text"]
+    expressions = ["$file_number", "source_line", "malformed_text"]
+    for column in file.kind.columns:
+        value, text = _typed(column, types[column.name])
+        names.append(column.name)
+        expressions.append(value)
+        if _keeps_text(column):
+            names.append(f"{column.name}_text")
+            expressions.append(f"CASE WHEN ({value}) IS NULL THEN {text} END")
+    statement = (
+        f"INSERT INTO {file.kind.table} ({', '.join(names)}) "
+        f"SELECT {', '.join(expressions)} FROM landing_rows"
+    )
+    connection.execute(statement, {"file_number": file.number})
+
+
+_EXACT_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE")
+
+
+def _typed(column: LandingColumn, type_: str) -> tuple[str, str]:
+    """The expressions for a column's value and its text, by the type the file gives it."""
+    name = column.name
+    text = f"trimmed(CAST({name} AS VARCHAR))"
+    if column.kind == "id":
+        return text, text
+    if column.kind == "word":
+        return f"lower({text})", text
+    if column.kind == "time":
+        if type_ == "DATE" or type_.startswith("TIMESTAMP"):
+            return f"typed_time({name})", text
+        return f"time_of({text})", text
+    if type_.removeprefix("U") in _EXACT_NUMBERS:
+        if column.kind == "number":
+            return f"finite(CAST({name} AS DOUBLE))", text
+        if type_ in ("FLOAT", "DOUBLE"):
+            return f"whole_number({name})", text
+        return f"TRY_CAST({name} AS BIGINT)", text
+    # text, and types whose text says it best (DECIMAL: read as the literal it shows)
+    return (f"number_of({text})" if column.kind == "number" else f"integer_of({text})"), text

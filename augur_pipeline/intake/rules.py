@@ -1,0 +1,15 @@
+"""Checks on what was taken in."""
+
+from augur_pipeline.store.checks import Rule, build_checks
+
+RULES = (
+    Rule(
+        __package__,
+        "raw_prices",
+        "price_conflicts",
+        "Instants at which a pool's prices differ and sequence does not decide which came first.",
+        is_blocking=False,
+    ),
+)
+
+intake_checks = build_checks("intake_checks", RULES)

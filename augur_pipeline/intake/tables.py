@@ -1,0 +1,93 @@
+"""Shapes of the tables that intake makes."""
+
+import pandera.polars as pa
+
+from augur_pipeline.store.tables import TableModel, Time
+
+PRICE_FATES = ("usable", "duplicate", "rejected", "not_yet")
+
+
+class RawCalls(TableModel):
+    """One landing row of calls as its file gives it, trimmed and typed.
+
+    The `_text` columns keep what was given where it is no time or no number.
+    """
+
+    file_number: int = pa.Field(ge=0, description="Place of the file in bytewise order of names.")
+    source_line: int = pa.Field(ge=1, description="Physical line, or row number in Parquet.")
+    malformed_text: str = pa.Field(nullable=True, description="Start of a row that is no record.")
+    call_id: str = pa.Field(nullable=True, description="The call's id.")
+    agent_id: str = pa.Field(nullable=True, description="The agent that made the call.")
+    pool_id: str = pa.Field(nullable=True, description="The pool the call is about.")
+    action: str = pa.Field(nullable=True, description="Action, case-folded.")
+    decider: str = pa.Field(nullable=True, description="Who decided, case-folded.")
+    confidence: float = pa.Field(nullable=True, description="Stated probability of being right.")
+    confidence_text: str = pa.Field(nullable=True, description="Given text that is no number.")
+    horizon_hours: float = pa.Field(nullable=True, description="Stated horizon in hours.")
+    horizon_hours_text: str = pa.Field(nullable=True, description="Given text that is no number.")
+    reference_price: float = pa.Field(nullable=True, description="Price the agent saw.")
+    reference_price_text: str = pa.Field(nullable=True, description="Given text, no number.")
+    decided_at: Time = pa.Field(nullable=True, description="When the agent decided (UTC).")
+    decided_at_text: str = pa.Field(nullable=True, description="Given text that is no time.")
+    recorded_at: Time = pa.Field(nullable=True, description="When the call was recorded (UTC).")
+    recorded_at_text: str = pa.Field(nullable=True, description="Given text that is no time.")
+    order_status: str = pa.Field(nullable=True, description="accepted, refused or missing.")
+    mandate_id: str = pa.Field(nullable=True, description="Mandate the agent worked under.")
+    model_version: str = pa.Field(nullable=True, description="Model behind the agent.")
+    question_id: str = pa.Field(nullable=True, description="Question several agents answer.")
+
+    class Config:
+        name = "raw_calls"
+        metadata = {"key": ("file_number", "source_line")}
+
+
+class RawPrices(TableModel):
+    """One landing row of prices, typed, with its one fate."""
+
+    file_number: int = pa.Field(ge=0, description="Place of the file in bytewise order of names.")
+    source_line: int = pa.Field(ge=1, description="Physical line, or row number in Parquet.")
+    malformed_text: str = pa.Field(nullable=True, description="Start of a row that is no record.")
+    pool_id: str = pa.Field(nullable=True, description="The pool.")
+    recorded_at: Time = pa.Field(nullable=True, description="When the price was recorded (UTC).")
+    recorded_at_text: str = pa.Field(nullable=True, description="Given text that is no time.")
+    price: float = pa.Field(nullable=True, description="The price.")
+    price_text: str = pa.Field(nullable=True, description="Given text that is no number.")
+    sequence: int = pa.Field(nullable=True, description="Order of prices of one instant.")
+    sequence_text: str = pa.Field(nullable=True, description="Given text that is no integer.")
+    fate: str = pa.Field(isin=PRICE_FATES, description="What became of the row.")
+    reason: str = pa.Field(nullable=True, description="Why it was rejected.")
+
+    class Config:
+        name = "raw_prices"
+        metadata = {"key": ("file_number", "source_line")}
+
+
+class InputFiles(TableModel):
+    """One file the run took in: its digest is evidence of what was read."""
+
+    kind: str = pa.Field(
+        isin=("calls", "prices", "settings"), description="What the file holds."
+    )
+    source_file: str = pa.Field(description="The file's plain name.")
+    file_number: int = pa.Field(ge=0, description="Place among its kind in bytewise name order.")
+    sha256: str = pa.Field(description="SHA-256 of the file's bytes, lower-case hex.")
+    bytes: int = pa.Field(ge=0, description="Size in bytes.")
+    rows: int = pa.Field(ge=0, description="Rows read (blank lines are none).")
+    ignored_columns: str = pa.Field(nullable=True, description="Columns not read, as a JSON list.")
+
+    class Config:
+        name = "input_files"
+        metadata = {"key": ("kind", "source_file")}
+
+
+class Seasons(TableModel):
+    """One season of `inputs/seasons.csv`, half-open `[starts_at, ends_at)`."""
+
+    season_id: str = pa.Field(description="The season.")
+    starts_at: Time = pa.Field(description="First instant in it (UTC).")
+    ends_at: Time = pa.Field(description="First instant after it (UTC).")
+    max_horizon_hours: float = pa.Field(gt=0, description="Bound on horizons fixed beforehand.")
+
+    class Config:
+        name = "seasons"
+        metadata = {"key": ("season_id",)}

@@ -1,0 +1,1 @@
+"""Sealed calls, eligible calls, outcomes and settlements: what is said stays said."""

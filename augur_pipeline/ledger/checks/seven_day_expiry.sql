@@ -1,0 +1,13 @@
+-- seven_day_expiry: calls expired early, left open past expiry, expired with an outcome or a
+-- loss, or resolved by a price outside their window.
+SELECT
+    call_id, status, due_at, expires_at, settled_at, price_recorded_at, outcome, squared_error
+FROM resolved_outcomes
+JOIN eligible_calls USING (call_id)
+WHERE (status = 'expired' AND settled_at < expires_at)
+    OR (status IN ('pending', 'open') AND $as_of >= expires_at)
+    OR (status = 'expired' AND (outcome IS NOT NULL OR squared_error IS NOT NULL))
+    OR (status = 'resolved'
+        AND (price_recorded_at IS NULL
+            OR price_recorded_at NOT BETWEEN due_at AND window_closes_at))
+ORDER BY call_id

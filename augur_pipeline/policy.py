@@ -1,0 +1,93 @@
+"""Every number of the scoring contract, in one frozen, versioned object.
+
+A home may make the few choices named in `Policy.from_toml`; the numbers themselves are fixed
+by the version, so that two tables of one version can be compared.
+"""
+
+import json
+import tomllib
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from augur_pipeline.errors import PolicyError
+
+HOUR_US = 3_600_000_000
+BACKFILL_CHOICES = ("count", "exclude")
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The numbers of the contract (durations in hours, shares in [0, 1])."""
+
+    version: str = "1"
+
+    # outcomes
+    window_hours: int = 2
+    expiry_hours: int = 168
+    max_horizon_hours: int = 87_600
+    backfill: Literal["count", "exclude"] = "count"
+
+    # scores
+    brier_reference: float = 0.25
+    min_resolved: int = 5
+    calibration_weight: float = 0.10
+    terms_weight: float = 0.90
+    terms_weight_tolerance: float = 1e-9
+
+    # the episode length follows this bound on horizons where a season states none
+    default_season_max_horizon_hours: int = 24
+
+    # the run's clock may lead the machine's by this much
+    clock_lead_minutes: int = 5
+
+    # warnings
+    warn_rejected_share: float = 0.01
+    warn_starved_share: float = 0.5
+    warn_starved_windows: int = 5
+    warn_expiring_hours: int = 24
+
+    @classmethod
+    def from_toml(cls, path: Path) -> "Policy":
+        """Read a home's choices from `inputs/policy.toml`; without the file, the defaults."""
+        if not path.exists():
+            return cls()
+        try:
+            choices = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise PolicyError(f"{path}: cannot be read as TOML ({error})") from error
+        unknown = sorted(set(choices) - {"backfill"})
+        if unknown:
+            raise PolicyError(f"{path}: unknown choice {unknown[0]!r}; a home may set: backfill")
+        backfill = choices.get("backfill", cls.backfill)
+        if backfill not in BACKFILL_CHOICES:
+            raise PolicyError(
+                f"{path}: backfill is {backfill!r}; use one of {', '.join(BACKFILL_CHOICES)}"
+            )
+        return replace(cls(), backfill=cast(Literal["count", "exclude"], backfill))
+
+    @classmethod
+    def from_json(cls, text: str) -> "Policy":
+        """The policy a run stored in its work database."""
+        return cls(**json.loads(text))
+
+    def to_json(self) -> str:
+        """Canonical JSON: keys sorted, so equal policies are equal texts."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    def sql_parameters(self) -> dict[str, Any]:
+        """The numbers as SQL statements name them (`$window_us`, …): durations in µs."""
+        return {
+            "window_us": self.window_hours * HOUR_US,
+            "expiry_us": self.expiry_hours * HOUR_US,
+            "max_horizon_hours": float(self.max_horizon_hours),
+            "exclude_backfilled": self.backfill == "exclude",
+            "brier_reference": self.brier_reference,
+            "min_resolved": self.min_resolved,
+            "calibration_weight": self.calibration_weight,
+            "default_season_max_horizon_hours": float(self.default_season_max_horizon_hours),
+            "warn_rejected_share": self.warn_rejected_share,
+            "warn_starved_share": self.warn_starved_share,
+            "warn_starved_windows": self.warn_starved_windows,
+            "warn_expiring_us": self.warn_expiring_hours * HOUR_US,
+        }

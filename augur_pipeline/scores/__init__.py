@@ -1,0 +1,1 @@
+"""Agent-season Brier tables and season scores."""

@@ -1,0 +1,1 @@
+"""Rules of the scores, as counter-example queries."""

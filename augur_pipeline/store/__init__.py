@@ -1,0 +1,1 @@
+"""The DuckDB warehouse as a Dagster resource: lock, connection, SQL, table shapes, publishing."""

@@ -1,0 +1,46 @@
+"""What an asset shows in Dagster: row count, column schema, a preview, small tables."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from dagster import MetadataValue, TableMetadataValue, TableRecord
+
+from augur_pipeline.store.clock import iso
+from augur_pipeline.store.resource import Store
+from augur_pipeline.store.tables import Model, column_schema, columns_of, name_of
+
+PREVIEW_ROWS = 10
+
+
+def _cell(value: Any) -> str | int | float | bool | None:
+    if isinstance(value, datetime):
+        return iso(value)
+    if value is None or isinstance(value, (str, int, float, bool)):
+        return value
+    return str(value)
+
+
+def table_metadata(columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> TableMetadataValue:
+    """Rows as a table on the asset's page."""
+    return MetadataValue.table(
+        [
+            TableRecord({c: _cell(v) for c, v in zip(columns, row, strict=True)})
+            for row in rows
+        ]
+    )
+
+
+def describe(store: Store, model: Model) -> dict[str, Any]:
+    """Row count, column schema and preview of a table."""
+    columns = [column.name for column in columns_of(model)]
+    rows = store.connection.table(name_of(model)).limit(PREVIEW_ROWS).fetchall()
+    names = store.connection.table(name_of(model)).columns
+    assert set(columns) <= set(names), f"{name_of(model)} lacks columns of its model"
+    metadata: dict[str, Any] = {
+        "dagster/row_count": store.count(name_of(model)),
+        "dagster/column_schema": column_schema(model),
+    }
+    if rows:
+        metadata["preview"] = table_metadata(names, rows)
+    return metadata

@@ -1,0 +1,154 @@
+"""Publishing: the new database and its exports appear whole, or not at all (engineering §2)."""
+
+import filecmp
+import hashlib
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import duckdb
+
+from augur_pipeline.home import Home
+from augur_pipeline.store.resource import Store
+from augur_pipeline.store.tables import Model, columns_of, key_of, name_of, table_ddl
+
+NEW = "new"
+"""Catalog name of the database being built."""
+
+
+def sync_file(path: Path) -> None:
+    """Force a file's bytes to disk."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def sync_folder(path: Path) -> None:
+    """Force a folder's entries to disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def fill(connection: duckdb.DuckDBPyConnection, model: Model) -> None:
+    """Make one table in the new database from the work table of its name, sorted by key."""
+    for statement in table_ddl(model, NEW):
+        connection.execute(statement)
+    columns = ", ".join(column.name for column in columns_of(model))
+    connection.execute(
+        f"INSERT INTO {NEW}.{name_of(model)} ({columns}) "
+        f"SELECT {columns} FROM work.{name_of(model)} ORDER BY {', '.join(key_of(model))}"
+    )
+
+
+def table_digest(connection: duckdb.DuckDBPyConnection, model: Model, folder: Path) -> str:
+    """SHA-256 of a table's canonical text: DuckDB's CSV of it, rows in key order."""
+    path = folder / "digest.csv"
+    columns = ", ".join(column.name for column in columns_of(model))
+    connection.execute(
+        f"COPY (SELECT {columns} FROM {name_of(model)} ORDER BY {', '.join(key_of(model))}) "
+        "TO $path (FORMAT csv, HEADER true)",
+        {"path": str(path)},
+    )
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    finally:
+        path.unlink()
+
+
+def content_digest(
+    connection: duckdb.DuckDBPyConnection, models: Sequence[Model], folder: Path
+) -> str:
+    """SHA-256 over the lines `<table> <table digest>` of all tables; `folder` is for scratch."""
+    lines = [f"{name_of(m)} {table_digest(connection, m, folder)}\n" for m in models]
+    return hashlib.sha256("".join(lines).encode("ascii")).hexdigest()
+
+
+def export_table(connection: duckdb.DuckDBPyConnection, model: Model, folder: Path) -> None:
+    """One published table as a Parquet file; what differs from run to run is left out."""
+    columns = [column.name for column in columns_of(model) if column.name != "run_id"]
+    connection.execute(
+        f"COPY (SELECT {', '.join(columns)} FROM {name_of(model)} "
+        f"ORDER BY {', '.join(key_of(model))}) TO $path (FORMAT parquet, COMPRESSION zstd)",
+        {"path": str(folder / f"{name_of(model)}.parquet")},
+    )
+
+
+def build_database(store: Store, build: Callable[[duckdb.DuckDBPyConnection], None]) -> Path:
+    """Let `build` fill a new database file; unqualified names mean the new tables in it."""
+    path = store.paths.work / "new.duckdb"
+    for stale in (path, path.with_suffix(".duckdb.wal")):
+        stale.unlink(missing_ok=True)
+    connection = store.connection
+    connection.execute(f"ATTACH $path AS {NEW}", {"path": str(path)})
+    try:
+        connection.execute("SET preserve_insertion_order = true")
+        connection.execute(f"SET search_path = '{NEW}.main,work.main'")
+        build(connection)
+        connection.execute(f"CHECKPOINT {NEW}")
+    finally:
+        connection.execute("SET search_path = 'work.main'")
+        connection.execute("SET preserve_insertion_order = false")
+        connection.execute(f"DETACH {NEW}")
+    sync_file(path)
+    return path
+
+
+def place_exports(home: Home, digest: str, build: Callable[[Path], None]) -> None:
+    """Let `build` fill an export set, then give it its name `exports/.<digest>`."""
+    home.exports.mkdir(exist_ok=True)
+    fresh = home.exports / f".{digest}.new"
+    shutil.rmtree(fresh, ignore_errors=True)
+    fresh.mkdir()
+    build(fresh)
+    for path in sorted(fresh.rglob("*")):
+        (sync_folder if path.is_dir() else sync_file)(path)
+    final = home.exports / f".{digest}"
+    if final.exists() and not _same_files(fresh, final):
+        # the set of this very content was altered after it was published: put it right
+        shutil.rmtree(final)
+    if final.exists():
+        shutil.rmtree(fresh)
+    else:
+        fresh.rename(final)
+
+
+def _same_files(left: Path, right: Path) -> bool:
+    names = [sorted(p.relative_to(root) for p in root.rglob("*")) for root in (left, right)]
+    if names[0] != names[1]:
+        return False
+    files = [str(name) for name in names[0] if (left / name).is_file()]
+    same, *_ = filecmp.cmpfiles(left, right, files, shallow=False)
+    return len(same) == len(files)
+
+
+def replace_database(home: Home, new: Path) -> None:
+    """Put the new database in the published one's place in one step."""
+    # a reader that opened the old file for writing may have left a log that fits no new file
+    home.database.with_suffix(".duckdb.wal").unlink(missing_ok=True)
+    os.replace(new, home.database)
+    sync_folder(home.root)
+
+
+def link_exports(home: Home, digest: str) -> None:
+    """Point `exports/latest` at a set, in one step."""
+    if not (home.exports / f".{digest}").is_dir():
+        return
+    target = f".{digest}"
+    if home.latest.is_symlink() and os.readlink(home.latest) == target:
+        return
+    fresh = home.exports / ".latest.new"
+    fresh.unlink(missing_ok=True)
+    fresh.symlink_to(target)
+    os.replace(fresh, home.latest)
+    sync_folder(home.exports)
+
+
+def drop_old_exports(home: Home, digest: str) -> None:
+    """Remove export sets other than the current one."""
+    for path in home.exports.iterdir():
+        if path.name not in (f".{digest}", home.latest.name):
+            shutil.rmtree(path, ignore_errors=True)
