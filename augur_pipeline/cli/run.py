@@ -14,9 +14,6 @@ from augur_pipeline.home import Home
 if TYPE_CHECKING:
     from dagster import ExecuteInProcessResult
 
-_STEPS = 13
-
-
 @click.command()
 @home_option
 @click.option(

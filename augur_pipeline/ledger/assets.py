@@ -1,27 +1,14 @@
 """Assets `sealed_calls`, `eligible_calls` and `resolved_outcomes`."""
 
-import pandera.errors
-from dagster import Failure, MaterializeResult, MetadataValue, asset
+from dagster import MaterializeResult, asset
 
-from augur_pipeline.ledger.tables import (
-    EligibleCalls,
-    ResolvedOutcomes,
-    SealedCalls,
-    Settlements,
-)
+from augur_pipeline.ledger.steps import seal_calls, select_eligible, settle_calls
+from augur_pipeline.ledger.tables import EligibleCalls, ResolvedOutcomes, SealedCalls
 from augur_pipeline.store.display import describe, table_metadata
 from augur_pipeline.store.failures import shown_as_failures
 from augur_pipeline.store.resource import Store
-from augur_pipeline.store.sql import load_sql
-from augur_pipeline.store.tables import Model, columns_of, name_of
 
 OWNERS = ["team:augur"]
-
-
-def _ensure_previous(store: Store, model: Model) -> None:
-    """The table as last published, empty where nothing was published yet."""
-    shape = ", ".join(f"{column.name} {column.type}" for column in columns_of(model))
-    store.connection.execute(f"CREATE TABLE IF NOT EXISTS previous_{name_of(model)} ({shape})")
 
 
 @asset(
@@ -36,18 +23,7 @@ def _ensure_previous(store: Store, model: Model) -> None:
 def sealed_calls(store: Store) -> MaterializeResult[None]:
     """Seal new calls and give every row its fate."""
     with shown_as_failures():
-        store.require("raw_calls", "raw_prices", "seasons", "input_files")
-        _ensure_previous(store, SealedCalls)
-        store.connection.execute(load_sql(__package__, "seal"))
-        for name in (
-            "screened_calls",
-            "sealed_calls",
-            "call_fates",
-            "rejected_rows",
-            "excluded_calls",
-            "funnel",
-        ):
-            store.run(__package__, name)
+        seal_calls(store)
         return MaterializeResult(
             metadata={
                 **describe(store, SealedCalls),
@@ -68,16 +44,7 @@ def sealed_calls(store: Store) -> MaterializeResult[None]:
 def eligible_calls(store: Store) -> MaterializeResult[None]:
     """Select the eligible calls and validate them."""
     with shown_as_failures():
-        store.require("sealed_calls")
-        store.run(__package__, "eligible_calls")
-        try:
-            EligibleCalls.validate(store.connection.table("eligible_calls").pl(), lazy=True)
-        except pandera.errors.SchemaErrors as errors:
-            raise Failure(
-                "eligible_calls breaks its model: a defect of the pipeline; please report it",
-                metadata={"cases": MetadataValue.md(str(errors.failure_cases.head(20)))},
-                allow_retries=False,
-            ) from errors
+        select_eligible(store)
         return MaterializeResult(metadata=describe(store, EligibleCalls))
 
 
@@ -93,10 +60,7 @@ def eligible_calls(store: Store) -> MaterializeResult[None]:
 def resolved_outcomes(store: Store) -> MaterializeResult[None]:
     """Resolve, expire, and compare what is settled with all prices now known."""
     with shown_as_failures():
-        store.require("eligible_calls", "raw_prices")
-        _ensure_previous(store, Settlements)
-        for name in ("first_prices", "settlements", "resolved_outcomes", "late_prices"):
-            store.run(__package__, name)
+        settle_calls(store)
         columns, rows = store.rows(__package__, "outcomes_by_status")
         totals = {status: int(calls) for status, calls, *_ in rows}
         everything = sum(totals.values())

@@ -1,5 +1,6 @@
 """Rules as counter-example queries: the rows that break a rule; none, and it holds."""
 
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,8 @@ from dagster import (
 from augur_pipeline.store.display import table_metadata
 from augur_pipeline.store.failures import shown_as_failures
 from augur_pipeline.store.resource import Store
+
+logger = logging.getLogger(__name__)
 
 SHOWN_ROWS = 20
 
@@ -74,6 +77,7 @@ def build_checks(name: str, rules: Sequence[Rule]) -> AssetChecksDefinition:
         with shown_as_failures():
             for rule in rules:
                 finding = find(store, rule)
+                logger.info("check %s", finding.sentence())
                 yield AssetCheckResult(
                     check_name=rule.name,
                     asset_key=rule.asset,

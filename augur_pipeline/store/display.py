@@ -8,7 +8,7 @@ from dagster import MetadataValue, TableMetadataValue, TableRecord
 
 from augur_pipeline.store.clock import iso
 from augur_pipeline.store.resource import Store
-from augur_pipeline.store.tables import Model, column_schema, columns_of, name_of
+from augur_pipeline.store.tables import Model, column_schema, columns_of, key_of, name_of
 
 PREVIEW_ROWS = 10
 
@@ -33,10 +33,9 @@ def table_metadata(columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> T
 
 def describe(store: Store, model: Model) -> dict[str, Any]:
     """Row count, column schema and preview of a table."""
-    columns = [column.name for column in columns_of(model)]
-    rows = store.connection.table(name_of(model)).limit(PREVIEW_ROWS).fetchall()
-    names = store.connection.table(name_of(model)).columns
-    assert set(columns) <= set(names), f"{name_of(model)} lacks columns of its model"
+    names = [column.name for column in columns_of(model)]
+    relation = store.connection.table(name_of(model)).select(*names)
+    rows = relation.order(", ".join(key_of(model))).limit(PREVIEW_ROWS).fetchall()
     metadata: dict[str, Any] = {
         "dagster/row_count": store.count(name_of(model)),
         "dagster/column_schema": column_schema(model),

@@ -2,6 +2,7 @@
 
 import filecmp
 import hashlib
+import logging
 import os
 import shutil
 from collections.abc import Callable, Sequence
@@ -12,6 +13,8 @@ import duckdb
 from augur_pipeline.home import Home
 from augur_pipeline.store.resource import Store
 from augur_pipeline.store.tables import Model, columns_of, key_of, name_of, table_ddl
+
+logger = logging.getLogger(__name__)
 
 NEW = "new"
 """Catalog name of the database being built."""
@@ -34,6 +37,7 @@ def sync_folder(path: Path) -> None:
 
 def fill(connection: duckdb.DuckDBPyConnection, model: Model) -> None:
     """Make one table in the new database from the work table of its name, sorted by key."""
+    logger.info("publishing %s", name_of(model))
     for statement in table_ddl(model, NEW):
         connection.execute(statement)
     columns = ", ".join(column.name for column in columns_of(model))
@@ -99,6 +103,7 @@ def build_database(store: Store, build: Callable[[duckdb.DuckDBPyConnection], No
 
 def place_exports(home: Home, digest: str, build: Callable[[Path], None]) -> None:
     """Let `build` fill an export set, then give it its name `exports/.<digest>`."""
+    logger.info("writing exports")
     home.exports.mkdir(exist_ok=True)
     fresh = home.exports / f".{digest}.new"
     shutil.rmtree(fresh, ignore_errors=True)

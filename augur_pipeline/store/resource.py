@@ -4,7 +4,7 @@ import contextlib
 import logging
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
@@ -173,7 +173,3 @@ class Store(DuckDBResource):
         ((rows,),) = self.connection.table(table).count("*").fetchall()
         return int(rows)
 
-    def head(self, table: str, rows: int, columns: Sequence[str]) -> list[dict[str, Any]]:
-        """The first rows of a table of ours in its stored order, as dicts."""
-        relation = self.connection.table(table).select(*columns).limit(rows)
-        return [dict(zip(columns, row, strict=True)) for row in relation.fetchall()]
