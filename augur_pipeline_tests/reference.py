@@ -314,10 +314,6 @@ def read_csv(path: Path, required: tuple[str, ...], optional: tuple[str, ...]) -
 _JSON_BLANKS = " \t\n\r"
 
 
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
-
-
 def _check_surrogates(value: Any) -> None:
     """Raise UnicodeEncodeError (a ValueError) on a lone surrogate anywhere in a JSON value."""
     if isinstance(value, str):
@@ -334,9 +330,10 @@ def _check_surrogates(value: Any) -> None:
 def json_object(text: str) -> dict[str, Cell]:
     """The top-level members of one JSON object as cells; ValueError when it is none.
 
-    Numbers and nested values keep their literal text. A key given twice: the last one stands.
+    Numbers (NaN and Infinity, as Python writes them, too) and nested values keep their literal
+    text. A key given twice: the last one stands.
     """
-    value = json.loads(text, parse_float=str, parse_int=str, parse_constant=_refuse_constant)
+    value = json.loads(text, parse_float=str, parse_int=str, parse_constant=str)
     if not isinstance(value, dict):
         raise ValueError("not an object")
     _check_surrogates(value)

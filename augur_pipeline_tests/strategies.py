@@ -76,7 +76,7 @@ BROKEN_JSONL = (
     b'{"call_id":"\\ud800"}',
     b'{"call_id":"a\tb"}',
     b'{"confidence":01}',
-    b'{"confidence":NaN}',
+    b'{"confidence":nan}',
 )
 _JSON_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _NUMERIC = ("confidence", "horizon_hours", "reference_price", "price", "sequence")

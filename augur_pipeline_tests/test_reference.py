@@ -434,7 +434,7 @@ def test_jsonl(home: Home) -> None:
         "",
         "[1]",
         '{"call_id": "\\ud800"}',
-        '{"confidence": NaN}',
+        '{"confidence": nan}',
         json.dumps({**good, "call_id": "t", "confidence": True}),
         json.dumps({"call_id": "few"}),
         json.dumps(good).replace("0.7,", "0.70000000000000000000e0 ,"),

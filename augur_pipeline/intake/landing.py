@@ -101,9 +101,8 @@ def _land_parquet(store: Store, file: LandingFile, extra: set[str]) -> None:
             f"{_identifier(given[name][0])} AS {name}" if name in given else f"NULL::VARCHAR AS {name}"
             for name in file.kind.column_names
         ]
-        relation.select(
-            "file_row_number + 1 AS source_line", "NULL::VARCHAR AS malformed_text", *selected
-        ).create_view("landing_rows", replace=True)
+        places = ["file_row_number + 1 AS source_line", "NULL::VARCHAR AS malformed_text"]
+        relation.project(", ".join(places + selected)).create_view("landing_rows", replace=True)
         types = {
             name: given[name][1] if name in given else "VARCHAR" for name in file.kind.column_names
         }
@@ -172,6 +171,8 @@ def _typed(column: LandingColumn, type_: str) -> tuple[str, str]:
     if column.kind == "word":
         return f"lower({text})", text
     if column.kind == "time":
+        if type_.startswith("TIMESTAMP") and type_.endswith("_NS"):
+            return f"typed_time_ns({name})", text
         if type_ == "DATE" or type_.startswith("TIMESTAMP"):
             return f"typed_time({name})", text
         return f"time_of({text})", text

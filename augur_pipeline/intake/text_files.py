@@ -123,7 +123,11 @@ def _header(path: Path, reader: Iterator[list[str]], required: Sequence[str]) ->
 def read_jsonl(
     path: Path, columns: Sequence[str], required: Sequence[str], extra: set[str]
 ) -> Iterator[Record]:
-    """Records of a file with one JSON object a line; numbers keep the text they were given as."""
+    """Records of a file with one JSON object a line; numbers keep the text they were given as.
+
+    NaN and Infinity, which Python writes though JSON has no such thing, are texts that are no
+    numbers: so a bad confidence is rejected as such and still counts as stated.
+    """
     decoder = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str)
     nothing: tuple[None, ...] = (None,) * len(columns)
     seen: set[str] = set()
@@ -138,7 +142,7 @@ def read_jsonl(
                 continue
             has_objects = True
             seen.update(record)
-            yield number, None, [_json_text(record.get(name)) for name in columns]
+            yield number, None, [_json_text(record.get(name), name, line) for name in columns]
     missing = [name for name in required if name not in seen]
     if has_objects and missing:
         raise InputError(
@@ -159,10 +163,13 @@ def _json_object(decoder: json.JSONDecoder, line: str) -> dict[str, Any] | None:
     return None
 
 
-def _json_text(value: Any) -> str | None:
+def _json_text(value: Any, name: str, line: str) -> str | None:
     if value is None or isinstance(value, str):
         return value
-    return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, bool):
+        return json.dumps(value)
+    # something nested is no value of ours: its compact text is the evidence
+    return json.dumps(json.loads(line)[name], ensure_ascii=False, separators=(",", ":"))
 
 
 Reader = Callable[[Path, Sequence[str], Sequence[str], set[str]], Iterator[Record]]

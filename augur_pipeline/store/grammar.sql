@@ -65,4 +65,9 @@ CREATE OR REPLACE TEMP MACRO time_of(given) AS
 
 -- Typed landing columns (Parquet) need no grammar, only the same limits.
 CREATE OR REPLACE TEMP MACRO typed_time(instant) AS
-    CASE WHEN isfinite(instant) THEN admitted_time(CAST(instant AS TIMESTAMP)) END;
+    admitted_time(TRY_CAST(instant AS TIMESTAMP));
+
+-- Nanoseconds are cut to microseconds (a cast would round).
+CREATE OR REPLACE TEMP MACRO typed_time_ns(instant) AS
+    CASE WHEN epoch_ns(instant) >= 0
+         THEN admitted_time(make_timestamp(epoch_ns(instant) // 1000)) END;
