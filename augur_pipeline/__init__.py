@@ -1,3 +1,3 @@
-"""Nightly pipeline: did the stated confidence of trading and forecasting agents carry information?"""
+"""Nightly pipeline: did the stated confidence of trading agents carry information?"""
 
 __version__ = "0.1.0"

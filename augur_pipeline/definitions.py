@@ -42,9 +42,7 @@ nightly = define_asset_job(
 def nightly_schedule(context: ScheduleEvaluationContext) -> RunRequest:
     """Hand the tick to the run as its clock."""
     tick = context.scheduled_execution_time.strftime("%Y-%m-%dT%H:%M:%SZ")
-    return RunRequest(
-        run_key=tick, run_config=RunConfig(resources={"clock": RunClock(as_of=tick)})
-    )
+    return RunRequest(run_key=tick, run_config=RunConfig(resources={"clock": RunClock(as_of=tick)}))
 
 
 clock = RunClock.configure_at_launch()

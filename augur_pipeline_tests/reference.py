@@ -563,7 +563,7 @@ class ScoreTerms:
     values: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
 
 
-def read_score_terms(path: Path) -> ScoreTerms:
+def read_score_terms(path: Path, seasons: set[str]) -> ScoreTerms:
     terms = ScoreTerms()
     if not path.exists():
         return terms
@@ -575,6 +575,8 @@ def read_score_terms(path: Path) -> ScoreTerms:
         weight, value = parse_number(row.cell("weight")), parse_number(row.cell("value"))
         if season is None or agent is None or term is None:
             raise InputError(f"{where}: season_id, agent_id and term must be given")
+        if season not in seasons:
+            raise InputError(f"{where}: no season {season} in seasons.csv")
         if term == "calibration":
             raise InputError(f"{where}: the term calibration comes from the calls")
         if weight is None or weight.value is None or weight.value <= 0:
@@ -716,7 +718,12 @@ def seal_row(row: RawRow, as_of_us: int) -> SealedCall:
     horizon_hours = parse_number(row.cell("horizon_hours"))
     reference_price = parse_number(row.cell("reference_price"))
     decided_at = parse_time(row.cell("decided_at"))
-    assert call_id and agent_id and pool_id and action and decider and decided_at is not None
+    assert call_id
+    assert agent_id
+    assert pool_id
+    assert action
+    assert decider
+    assert decided_at is not None
     seal = seal_of(
         [
             ("call_id", call_id),
@@ -871,7 +878,8 @@ def outcome_of(action: str, price: float, reference: float) -> int:
 
 
 def reference_value(call: SealedCall) -> float:
-    assert call.reference_price is not None and call.reference_price.value is not None
+    assert call.reference_price is not None
+    assert call.reference_price.value is not None
     return call.reference_price.value
 
 
@@ -1012,7 +1020,7 @@ def run(
 
     inputs = Path(home) / "inputs"
     seasons = read_seasons(inputs / "seasons.csv")
-    terms = read_score_terms(inputs / "score_terms.csv")
+    terms = read_score_terms(inputs / "score_terms.csv", {season.season_id for season in seasons})
     call_rows, call_files = read_landing(inputs / "calls", CALL_REQUIRED, CALL_OPTIONAL)
     price_rows, price_files = read_landing(inputs / "prices", PRICE_REQUIRED, PRICE_OPTIONAL)
 

@@ -367,7 +367,8 @@ def test_bad_numbers(stated: str) -> None:
 )
 def test_good_numbers(stated: str, value: float) -> None:
     number = ref.parse_number(stated)
-    assert number is not None and number.value == value
+    assert number is not None
+    assert number.value == value
     assert number.text == f"{value:.17g}"
 
 
@@ -796,7 +797,8 @@ def _assert_rules(result: ref.Result, as_of_us: int) -> None:
         at = due[row["call_id"]]
         if row["status"] == "resolved":
             assert at <= row["price_recorded_at"] <= min(at + ref.WINDOW_US, row["settled_at"])
-            assert row["outcome"] in (0, 1) and 0 <= row["squared_error"] <= 1
+            assert row["outcome"] in (0, 1)
+            assert 0 <= row["squared_error"] <= 1
         else:
             assert row["outcome"] is row["price"] is row["squared_error"] is None
         if row["status"] == "expired":

@@ -9,6 +9,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from augur_pipeline.cli.shared import printable
+
+_WIDEST_COLUMN = 60
+
 # piped output is not wrapped to a terminal nobody sees
 console = Console(width=None if sys.stdout.isatty() else 160, highlight=False, soft_wrap=False)
 
@@ -21,8 +25,7 @@ def safe_text(value: Any) -> Text:
         return Text(value.isoformat(sep=" ") + "Z")
     if isinstance(value, float):
         return Text(f"{value:.6g}")
-    text = str(value)
-    return Text("".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text))
+    return Text(printable(str(value)))
 
 
 def plain_table(
@@ -33,7 +36,12 @@ def plain_table(
     for at, name in enumerate(names):
         numbers = [row[at] for row in rows if row[at] is not None]
         is_number = bool(numbers) and all(isinstance(v, (int, float)) for v in numbers)
-        table.add_column(safe_text(name), justify="right" if is_number else "left")
+        table.add_column(
+            safe_text(name),
+            justify="right" if is_number else "left",
+            max_width=_WIDEST_COLUMN,
+            no_wrap=True,
+        )
     for row in rows:
         table.add_row(*(safe_text(value) for value in row))
     return table

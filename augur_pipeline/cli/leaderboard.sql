@@ -12,5 +12,11 @@ SELECT
     format('{:.1f} %', coverage * 100) AS coverage,
     is_final AS final
 FROM agent_season_brier
+-- a large arena is not listed whole: query the table for the rest
+QUALIFY row_number() OVER (
+    PARTITION BY season_id
+    ORDER BY agent_season_brier.calibration DESC NULLS LAST,
+        agent_season_brier.brier NULLS LAST, agent_id
+) <= 25
 ORDER BY season_id, agent_season_brier.calibration DESC NULLS LAST,
     agent_season_brier.brier NULLS LAST, agent_id

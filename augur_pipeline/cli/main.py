@@ -9,6 +9,7 @@ from augur_pipeline import __version__
 from augur_pipeline.cli.query import query
 from augur_pipeline.cli.run import run
 from augur_pipeline.cli.sample import sample
+from augur_pipeline.cli.shared import printable
 from augur_pipeline.cli.ui import ui
 from augur_pipeline.errors import AugurError
 
@@ -21,7 +22,7 @@ class AugurGroup(click.Group):
         try:
             return super().invoke(ctx)
         except AugurError as error:
-            click.echo(f"augur: {' '.join(str(error).split())}", err=True)
+            click.echo(f"augur: {printable(' '.join(str(error).split()))}", err=True)
             sys.exit(1)
 
 

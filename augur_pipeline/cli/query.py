@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from augur_pipeline.cli.options import home_option
+from augur_pipeline.cli.shared import home_option
 from augur_pipeline.errors import AugurError
 from augur_pipeline.home import Home
 
@@ -41,7 +41,9 @@ def query(sql: str, home_directory: str, output_format: str) -> None:
         try:
             cursor = connection.execute(sql)
             names = [column[0] for column in cursor.description or []]
-            rows = cursor.fetchmany(SHOWN_ROWS + 1) if output_format == "table" else cursor.fetchall()
+            rows = (
+                cursor.fetchmany(SHOWN_ROWS + 1) if output_format == "table" else cursor.fetchall()
+            )
         except duckdb.Error as error:
             raise AugurError(f"query: {error}") from error
     if output_format == "csv":

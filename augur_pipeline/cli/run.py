@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from augur_pipeline.cli.options import home_option
+from augur_pipeline.cli.shared import home_option, printable
 from augur_pipeline.errors import AugurError, ClockError
 from augur_pipeline.home import Home
 
 if TYPE_CHECKING:
     from dagster import ExecuteInProcessResult
+
 
 @click.command()
 @home_option
@@ -65,7 +66,7 @@ def _show_progress() -> None:
 
     class Elapsed(logging.Formatter):
         def format(self, record: logging.LogRecord) -> str:
-            return f"{record.relativeCreated / 1000:7.1f} s  {record.getMessage()}"
+            return f"{record.relativeCreated / 1000:7.1f} s  {printable(record.getMessage())}"
 
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(Elapsed())
@@ -138,11 +139,15 @@ def _report(home: Home, result: "ExecuteInProcessResult") -> None:
             cursor = connection.execute(load_sql("augur_pipeline.cli", name))
             names = [column[0] for column in cursor.description or []]
             console.print(plain_table(names, cursor.fetchall(), title))
+        ((left_out,),) = connection.execute(
+            "SELECT sum(greatest(agents - 25, 0)) FROM "
+            "(SELECT count(*) AS agents FROM agent_season_brier GROUP BY season_id)"
+        ).fetchall()
     published = last_published(home.database)
+    if left_out:
+        console.print(f"… {left_out} more: augur query 'FROM agent_season_brier'")
     warnings = [
-        evaluation
-        for evaluation in result.get_asset_check_evaluations()
-        if not evaluation.passed
+        evaluation for evaluation in result.get_asset_check_evaluations() if not evaluation.passed
     ]
     if warnings:
         console.print(safe_text(f"Warnings ({len(warnings)})"), style="bold")

@@ -8,7 +8,7 @@ from types import FrameType
 
 import click
 
-from augur_pipeline.cli.options import home_option
+from augur_pipeline.cli.shared import home_option
 from augur_pipeline.home import Home
 
 
@@ -28,7 +28,7 @@ def ui(home_directory: str, port: int) -> None:
         "AUGUR_HOME": str(home.root),
         "DAGSTER_HOME": str(instance),
         # `dagster dev` announces its successor at every start
-        "PYTHONWARNINGS": "ignore::dagster.SupersessionWarning",
+        "PYTHONWARNINGS": "ignore:Function `dev_command` is superseded",
     }
     command = [
         *(sys.executable, "-m", "dagster", "dev"),

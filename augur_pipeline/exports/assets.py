@@ -6,11 +6,9 @@ from augur_pipeline.exports.passports import STATEMENT
 from augur_pipeline.exports.published import publish
 from augur_pipeline.exports.tables import Passports
 from augur_pipeline.store.clock import iso
-from augur_pipeline.store.display import describe
+from augur_pipeline.store.display import OWNERS, describe
 from augur_pipeline.store.failures import shown_as_failures
 from augur_pipeline.store.resource import Store
-
-OWNERS = ["team:augur"]
 
 
 @asset(

@@ -42,8 +42,11 @@ def publish(store: Store) -> str:
 
     def build(connection: duckdb.DuckDBPyConnection) -> None:
         nonlocal digest
+        # one transaction: a commit a statement would wait for the disk hundreds of times
+        connection.begin()
         for model in CONTENT_TABLES:
             fill(connection, model)
+        connection.commit()
         digest = content_digest(connection, CONTENT_TABLES, store.paths.work)
         _add_run_info(store, connection, as_of, digest)
         _check_rules(store)
@@ -95,9 +98,7 @@ def _add_run_info(
 
 def _check_rules(store: Store) -> None:
     """The blocking rules once more, on the very tables that are to be published."""
-    broken = [
-        finding for rule in BLOCKING_RULES if (finding := find(store, rule)).broken_rows > 0
-    ]
+    broken = [finding for rule in BLOCKING_RULES if (finding := find(store, rule)).broken_rows > 0]
     if broken:
         raise PublishError(
             f"nothing published, a rule is broken: {'; '.join(f.sentence() for f in broken)}"

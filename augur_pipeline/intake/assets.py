@@ -5,7 +5,13 @@ import logging
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from dagster import AssetExecutionContext, AssetSpec, MaterializeResult, multi_asset
+from dagster import (
+    AssetExecutionContext,
+    AssetSpec,
+    MaterializeResult,
+    TableMetadataValue,
+    multi_asset,
+)
 
 from augur_pipeline.errors import ClockError
 from augur_pipeline.intake.columns import CALLS, PRICES
@@ -14,14 +20,12 @@ from augur_pipeline.intake.settings import land_settings
 from augur_pipeline.intake.tables import RawCalls, RawPrices
 from augur_pipeline.policy import Policy
 from augur_pipeline.store.clock import iso, machine_time
-from augur_pipeline.store.display import describe, table_metadata
+from augur_pipeline.store.display import OWNERS, describe, table_metadata
 from augur_pipeline.store.failures import shown_as_failures
 from augur_pipeline.store.published import Published, copy_ledger, last_published
 from augur_pipeline.store.resource import Store
 
 logger = logging.getLogger(__name__)
-
-OWNERS = ["team:augur"]
 LEDGER_TABLES = ("sealed_calls", "settlements")
 SETTINGS = ("seasons.csv", "score_terms.csv", "policy.toml")
 SCHEDULE_TAG = "dagster/schedule_name"
@@ -39,7 +43,9 @@ def refuse_lead(as_of: datetime, policy: Policy) -> None:
 def refuse_backwards(as_of: datetime, published: Published | None) -> None:
     """Raise `ClockError` where the run's clock lies before the last published one."""
     if published is not None and as_of < published.as_of:
-        raise ClockError(f"as_of {iso(as_of)} is before the last published as_of {iso(published.as_of)}")
+        raise ClockError(
+            f"as_of {iso(as_of)} is before the last published as_of {iso(published.as_of)}"
+        )
 
 
 @multi_asset(
@@ -121,7 +127,9 @@ def take_in(store: Store) -> None:
         create_landing_table(store.connection, kind)
         files = landing_files(store.paths.inputs / kind.name, kind)
         for file in files:
-            logger.info("reading %s/%s (%d of %d)", kind.name, file.name, file.number + 1, len(files))
+            logger.info(
+                "reading %s/%s (%d of %d)", kind.name, file.name, file.number + 1, len(files)
+            )
             digest = file_digest(file.path)
             rows, extra = land(store, file)
             ignored = json.dumps(sorted(extra)) if extra else None
@@ -137,11 +145,13 @@ def take_in(store: Store) -> None:
         "file_number BIGINT, sha256 VARCHAR, bytes BIGINT, rows BIGINT, ignored_columns VARCHAR)"
     )
     if records:
-        store.connection.executemany("INSERT INTO input_files VALUES (?, ?, ?, ?, ?, ?, ?)", records)
+        store.connection.executemany(
+            "INSERT INTO input_files VALUES (?, ?, ?, ?, ?, ?, ?)", records
+        )
     store.run(__package__, "raw_prices")
 
 
-def _files(store: Store, kind: str) -> dict[str, object]:
+def _files(store: Store, kind: str) -> dict[str, TableMetadataValue]:
     relation = store.connection.table("input_files").filter(f"kind = '{kind}'").order("file_number")
     shown = relation.select("source_file", "rows", "sha256", "ignored_columns")
     return {"files": table_metadata(shown.columns, shown.fetchall())} if len(shown) else {}

@@ -3,7 +3,6 @@
 import hashlib
 import logging
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -98,7 +97,9 @@ def _land_parquet(store: Store, file: LandingFile, extra: set[str]) -> None:
         _require_columns(file, given)
         extra.update(set(given) - set(file.kind.column_names) - {"file_row_number"})
         selected = [
-            f"{_identifier(given[name][0])} AS {name}" if name in given else f"NULL::VARCHAR AS {name}"
+            f"{_identifier(given[name][0])} AS {name}"
+            if name in given
+            else f"NULL::VARCHAR AS {name}"
             for name in file.kind.column_names
         ]
         places = ["file_row_number + 1 AS source_line", "NULL::VARCHAR AS malformed_text"]

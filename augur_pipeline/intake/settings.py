@@ -1,6 +1,8 @@
 """seasons.csv and score_terms.csv: settings, so a bad row stops the run (contract §2, §6)."""
 
+import math
 from collections import defaultdict
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +66,7 @@ def _check_seasons(path: Path, rows: list[dict[str, Any]]) -> None:
         if row["max_horizon_hours"] is not None and row["max_horizon_hours"] <= 0:
             raise InputError(f"{where}: max_horizon_hours must be above 0; mend it")
     in_order = sorted(rows, key=lambda row: row["starts_at"])
-    for earlier, later in zip(in_order, in_order[1:], strict=False):
+    for earlier, later in pairwise(in_order):
         if later["starts_at"] < earlier["ends_at"]:
             raise InputError(
                 f"{path}: seasons {earlier['season_id']!r} and {later['season_id']!r} overlap; "
@@ -72,9 +74,7 @@ def _check_seasons(path: Path, rows: list[dict[str, Any]]) -> None:
             )
 
 
-def _check_terms(
-    path: Path, rows: list[dict[str, Any]], seasons: set[str], policy: Policy
-) -> None:
+def _check_terms(path: Path, rows: list[dict[str, Any]], seasons: set[str], policy: Policy) -> None:
     weights: dict[str, dict[str, float]] = defaultdict(dict)
     seen: set[tuple[str, str, str]] = set()
     for row in rows:
@@ -100,7 +100,7 @@ def _check_terms(
                 f"{where}: term {term!r} has another weight above; a season's term has one weight"
             )
     for season, terms in weights.items():
-        total = sum(sorted(terms.values()))
+        total = math.fsum(terms.values())
         if abs(total - policy.terms_weight) > policy.terms_weight_tolerance:
             raise InputError(
                 f"{path}: the weights of season {season!r} sum to {total:g}; they must sum to "

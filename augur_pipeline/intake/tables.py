@@ -65,9 +65,7 @@ class RawPrices(TableModel):
 class InputFiles(TableModel):
     """One file the run took in: its digest is evidence of what was read."""
 
-    kind: str = pa.Field(
-        isin=("calls", "prices", "settings"), description="What the file holds."
-    )
+    kind: str = pa.Field(isin=("calls", "prices", "settings"), description="What the file holds.")
     source_file: str = pa.Field(description="The file's plain name.")
     file_number: int = pa.Field(ge=0, description="Place among its kind in bytewise name order.")
     sha256: str = pa.Field(description="SHA-256 of the file's bytes, lower-case hex.")

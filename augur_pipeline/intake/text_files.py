@@ -26,7 +26,6 @@ Record = tuple[int, str | None, Sequence[str | None]]
 """Physical line, raw text (of a malformed record, else None), values in column order."""
 
 
-
 def raw_text(line: str) -> str:
     """A malformed record as evidence: its text without the line end, cut, always valid UTF-8."""
     shown = line.rstrip("\r\n")[:RAW_TEXT_LENGTH]

@@ -3,11 +3,9 @@
 from dagster import MaterializeResult, asset
 
 from augur_pipeline.scores.tables import AgentSeasonBrier, SeasonScores
-from augur_pipeline.store.display import describe, table_metadata
+from augur_pipeline.store.display import OWNERS, describe, table_metadata
 from augur_pipeline.store.failures import shown_as_failures
 from augur_pipeline.store.resource import Store
-
-OWNERS = ["team:augur"]
 
 
 @asset(

@@ -47,16 +47,15 @@ class Finding:
         if not self.broken_rows:
             return f"{self.rule.name}: holds"
         first = ", ".join(
-            f"{column}={value}" for column, value in zip(self.columns, self.examples[0], strict=True)
+            f"{column}={value}"
+            for column, value in zip(self.columns, self.examples[0], strict=True)
         )
         return f"{self.rule.name}: {self.broken_rows} row(s), first: {first}"
 
 
 def find(store: Store, rule: Rule) -> Finding:
     """Run a rule's query."""
-    broken_rows, columns, examples = store.examples(
-        f"{rule.package}.checks", rule.name, SHOWN_ROWS
-    )
+    broken_rows, columns, examples = store.examples(f"{rule.package}.checks", rule.name, SHOWN_ROWS)
     return Finding(rule, broken_rows, columns, examples)
 
 

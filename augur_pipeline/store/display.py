@@ -10,6 +10,7 @@ from augur_pipeline.store.clock import iso
 from augur_pipeline.store.resource import Store
 from augur_pipeline.store.tables import Model, column_schema, columns_of, key_of, name_of
 
+OWNERS = ["team:augur"]
 PREVIEW_ROWS = 10
 
 
@@ -24,10 +25,7 @@ def _cell(value: Any) -> str | int | float | bool | None:
 def table_metadata(columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> TableMetadataValue:
     """Rows as a table on the asset's page."""
     return MetadataValue.table(
-        [
-            TableRecord({c: _cell(v) for c, v in zip(columns, row, strict=True)})
-            for row in rows
-        ]
+        [TableRecord({c: _cell(v) for c, v in zip(columns, row, strict=True)}) for row in rows]
     )
 
 

@@ -172,4 +172,3 @@ class Store(DuckDBResource):
         """Rows of a table of ours (`table` is a name from our code, never a user's text)."""
         ((rows,),) = self.connection.table(table).count("*").fetchall()
         return int(rows)
-

@@ -15,7 +15,7 @@ from dagster import TableColumn, TableColumnConstraints, TableSchema
 Time = Annotated[pl.Datetime, "us", None]
 """A UTC instant in whole microseconds (TIMESTAMP without zone)."""
 
-Words = pl.List(pl.String)
+Words = Annotated[pl.List, pl.String]
 """A list of texts (VARCHAR[])."""
 
 _DUCKDB_TYPES: dict[str, str] = {
@@ -51,9 +51,7 @@ Model = type[TableModel]
 
 def name_of(model: Model) -> str:
     """The table's name."""
-    name = model.to_schema().name
-    assert name is not None, f"{model.__name__} has no Config.name"
-    return name
+    return str(model.to_schema().name)
 
 
 def key_of(model: Model) -> tuple[str, ...]:

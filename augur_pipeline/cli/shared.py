@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""What several commands share."""
 
 import click
 
@@ -11,3 +11,8 @@ home_option = click.option(
     show_default=True,
     help="Home directory: inputs, published database, exports (or AUGUR_HOME).",
 )
+
+
+def printable(text: str) -> str:
+    """A text without control characters: ids and file names may hold terminal escapes."""
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
