@@ -15,7 +15,6 @@ from dagster import (
 )
 
 from augur_pipeline.exports import assets as exports
-from augur_pipeline.home import Home
 from augur_pipeline.intake import assets as intake
 from augur_pipeline.intake.rules import intake_checks
 from augur_pipeline.ledger import assets as ledger
@@ -64,7 +63,6 @@ defs = Definitions(
     resources={
         "clock": clock,
         "store": Store(
-            home=str(Home.at().root),
             clock=clock,
             memory_limit=os.environ.get("AUGUR_MEMORY_LIMIT", ""),
             threads=int(os.environ.get("AUGUR_THREADS", "0")),

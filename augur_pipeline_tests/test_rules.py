@@ -114,7 +114,12 @@ def calls_of_the_night() -> list[dict[str, str]]:
         *({**GOOD_CALL, "call_id": f"c{n}"} for n in range(5)),
         {**GOOD_CALL, "call_id": "few", "agent_id": "few"},
         {**GOOD_CALL, "call_id": "expired", "agent_id": "few", "pool_id": "Q"},
-        {**GOOD_CALL, "call_id": "pending", "agent_id": "few", "decided_at": "2024-01-11T23:30:00Z"},
+        {
+            **GOOD_CALL,
+            "call_id": "pending",
+            "agent_id": "few",
+            "decided_at": "2024-01-11T23:30:00Z",
+        },
     ]
 
 
@@ -223,7 +228,12 @@ def warned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         {**GOOD_CALL, "call_id": "soon", "pool_id": "R", "decided_at": "2024-01-04T23:30:00Z"},
         # due 2024-01-06 00:00, so it expires exactly 24 h after AS_OF
         {**GOOD_CALL, "call_id": "a day", "pool_id": "R", "decided_at": "2024-01-05T23:00:00Z"},
-        {**GOOD_CALL, "call_id": "later", "pool_id": "R", "decided_at": "2024-01-05T23:00:00.000001Z"},
+        {
+            **GOOD_CALL,
+            "call_id": "later",
+            "pool_id": "R",
+            "decided_at": "2024-01-05T23:00:00.000001Z",
+        },
         {**GOOD_CALL, "call_id": "bad", "confidence": "80"},
     ]
     home = make_home(tmp_path_factory.mktemp("warnings"), calls)

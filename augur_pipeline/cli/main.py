@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from augur_pipeline import __version__
+from augur_pipeline.cli.explain import explain
 from augur_pipeline.cli.query import query
 from augur_pipeline.cli.run import run
 from augur_pipeline.cli.sample import sample
@@ -41,5 +42,5 @@ def main() -> None:
     """
 
 
-for command in (run, ui, query, sample):
+for command in (run, ui, explain, query, sample):
     main.add_command(command)

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 import sys
 from datetime import datetime
 from typing import Any
@@ -59,7 +60,12 @@ def query(sql: str, home_directory: str, output_format: str) -> None:
 
 
 def _plain(value: Any) -> Any:
-    return value.isoformat() + "Z" if isinstance(value, datetime) else value
+    """A value as JSON and CSV hold it: times in ISO 8601, no NaN or infinity."""
+    if isinstance(value, datetime):
+        return value.isoformat() + "Z"
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
 
 
 def _print_table(names: list[str], rows: list[tuple[Any, ...]]) -> None:

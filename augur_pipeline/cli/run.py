@@ -103,6 +103,11 @@ def _execute(home: Home, as_of: datetime) -> "ExecuteInProcessResult":
 
 def _failure_line(result: "ExecuteInProcessResult") -> str:
     """What failed, in one line: our own errors say it themselves."""
+    if any(
+        event.is_failure and "ExecutionInterrupted" in str(event.event_specific_data)
+        for event in result.all_events
+    ):
+        return "interrupted: nothing was published"
     for event in result.all_events:
         if event.is_step_failure:
             data = event.step_failure_data

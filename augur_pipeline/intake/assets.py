@@ -23,6 +23,7 @@ from augur_pipeline.store.clock import iso, machine_time
 from augur_pipeline.store.display import OWNERS, describe, table_metadata
 from augur_pipeline.store.failures import shown_as_failures
 from augur_pipeline.store.published import Published, copy_ledger, last_published
+from augur_pipeline.store.publishing import link_exports
 from augur_pipeline.store.resource import Store
 
 logger = logging.getLogger(__name__)
@@ -104,6 +105,9 @@ def intake(context: AssetExecutionContext, store: Store) -> Iterator[Materialize
 
 def start_run(store: Store, as_of: datetime, policy: Policy, published: Published | None) -> None:
     """A fresh work database that knows its clock, its policy and the ledger it adds to."""
+    if published is not None:
+        # a run may have died between the database and the link
+        link_exports(store.paths, published.content_digest)
     store.start_afresh()
     store.connection.execute(
         "CREATE TABLE run_state AS SELECT $as_of::TIMESTAMP AS as_of, $run_id AS run_id, "
@@ -131,7 +135,7 @@ def take_in(store: Store) -> None:
                 "reading %s/%s (%d of %d)", kind.name, file.name, file.number + 1, len(files)
             )
             digest = file_digest(file.path)
-            rows, extra = land(store, file)
+            rows, extra = land(store.connection, store.paths.work, file)
             ignored = json.dumps(sorted(extra)) if extra else None
             size = file.path.stat().st_size
             records.append((kind.name, file.name, file.number, digest, size, rows, ignored))

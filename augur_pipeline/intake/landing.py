@@ -11,7 +11,6 @@ import duckdb
 from augur_pipeline.errors import InputError
 from augur_pipeline.intake.columns import LandingColumn, LandingKind
 from augur_pipeline.intake.text_files import READERS, text_batches
-from augur_pipeline.store.resource import Store
 
 logger = logging.getLogger(__name__)
 
@@ -66,30 +65,36 @@ def create_landing_table(connection: duckdb.DuckDBPyConnection, kind: LandingKin
     connection.execute(f"CREATE OR REPLACE TABLE {kind.table} ({', '.join(shape)})")
 
 
-def land(store: Store, file: LandingFile) -> tuple[int, set[str]]:
-    """Read one file into its kind's table; returns its rows and the columns we do not read."""
+def land(
+    connection: duckdb.DuckDBPyConnection, scratch: Path, file: LandingFile
+) -> tuple[int, set[str]]:
+    """Read one file into its kind's table; returns its rows and the columns we do not read.
+
+    `scratch` is a folder of the caller's own, for a link of a moment.
+    """
     extra: set[str] = set()
-    before = store.count(file.kind.table)
     if file.path.suffix == ".parquet":
-        _land_parquet(store, file, extra)
+        rows = _land_parquet(connection, scratch, file, extra)
     else:
+        rows = 0
         names, required = file.kind.column_names, file.kind.required_names
         for batch in text_batches(file.path, names, required, extra):
-            store.connection.register("landing_rows", batch)
-            _insert(store.connection, file, dict.fromkeys(names, "VARCHAR"))
-            store.connection.unregister("landing_rows")
-    rows = store.count(file.kind.table) - before
+            connection.register("landing_rows", batch)
+            rows += _insert(connection, file, dict.fromkeys(names, "VARCHAR"))
+            connection.unregister("landing_rows")
     logger.info("%s/%s: %s rows", file.kind.name, file.name, f"{rows:,}")
     return rows, extra
 
 
-def _land_parquet(store: Store, file: LandingFile, extra: set[str]) -> None:
+def _land_parquet(
+    connection: duckdb.DuckDBPyConnection, scratch: Path, file: LandingFile, extra: set[str]
+) -> int:
     # read through a link of our own naming: DuckDB would take `*` or `[` in a name as a pattern
-    link = store.paths.work / "landing.parquet"
+    link = scratch / "landing.parquet"
     link.unlink(missing_ok=True)
     link.symlink_to(file.path)
     try:
-        relation = store.connection.read_parquet(str(link), file_row_number=True)
+        relation = connection.read_parquet(str(link), file_row_number=True)
         given = {
             name.strip(): (name, str(type_))
             for name, type_ in zip(relation.columns, relation.types, strict=True)
@@ -107,7 +112,7 @@ def _land_parquet(store: Store, file: LandingFile, extra: set[str]) -> None:
         types = {
             name: given[name][1] if name in given else "VARCHAR" for name in file.kind.column_names
         }
-        _insert(store.connection, file, types)
+        return _insert(connection, file, types)
     except duckdb.Error as error:
         if isinstance(error, duckdb.OutOfMemoryException):
             raise
@@ -116,7 +121,7 @@ def _land_parquet(store: Store, file: LandingFile, extra: set[str]) -> None:
             f"{file.path}: cannot be read as Parquet ({first_line}); write it anew or remove it"
         ) from error
     finally:
-        store.connection.execute("DROP VIEW IF EXISTS landing_rows")
+        connection.execute("DROP VIEW IF EXISTS landing_rows")
         link.unlink(missing_ok=True)
 
 
@@ -137,10 +142,8 @@ def _keeps_text(column: LandingColumn) -> bool:
     return column.kind in ("time", "number", "integer")
 
 
-def _insert(
-    connection: duckdb.DuckDBPyConnection, file: LandingFile, types: dict[str, str]
-) -> None:
-    """Append `landing_rows` to the kind's table, each column typed by its kind.
+def _insert(connection: duckdb.DuckDBPyConnection, file: LandingFile, types: dict[str, str]) -> int:
+    """Append `landing_rows` to the kind's table, each column typed by its kind; returns how many.
 
     The statement is put together from a fixed menu of expressions over our own column names.
     """
@@ -157,7 +160,8 @@ def _insert(
         f"INSERT INTO {file.kind.table} ({', '.join(names)}) "
         f"SELECT {', '.join(expressions)} FROM landing_rows"
     )
-    connection.execute(statement, {"file_number": file.number})
+    ((rows,),) = connection.execute(statement, {"file_number": file.number}).fetchall()
+    return int(rows)
 
 
 _EXACT_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE")

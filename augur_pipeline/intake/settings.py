@@ -37,7 +37,7 @@ def land_settings(store: Store, policy: Policy) -> None:
 
 def _land(store: Store, kind: LandingKind, path: Path) -> list[dict[str, Any]]:
     create_landing_table(store.connection, kind)
-    land(store, LandingFile(kind, 0, path))
+    land(store.connection, store.paths.work, LandingFile(kind, 0, path))
     relation = store.connection.table(kind.table).order("source_line")
     rows = [dict(zip(relation.columns, row, strict=True)) for row in relation.fetchall()]
     for row in rows:

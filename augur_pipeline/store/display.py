@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from dagster import MetadataValue, TableMetadataValue, TableRecord
+from dagster import MetadataValue, TableColumn, TableMetadataValue, TableRecord, TableSchema
 
 from augur_pipeline.store.clock import iso
 from augur_pipeline.store.resource import Store
@@ -25,7 +25,9 @@ def _cell(value: Any) -> str | int | float | bool | None:
 def table_metadata(columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> TableMetadataValue:
     """Rows as a table on the asset's page."""
     return MetadataValue.table(
-        [TableRecord({c: _cell(v) for c, v in zip(columns, row, strict=True)}) for row in rows]
+        [TableRecord({c: _cell(v) for c, v in zip(columns, row, strict=True)}) for row in rows],
+        # without rows Dagster cannot tell the columns by itself
+        schema=None if rows else TableSchema([TableColumn(name) for name in columns]),
     )
 
 

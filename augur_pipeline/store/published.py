@@ -39,18 +39,28 @@ def open_published(database: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 def _unreadable(database: Path, error: duckdb.Error) -> str:
     first_line = str(error).strip().splitlines()[0]
     return (
-        f"{database}: cannot be read ({first_line}); close programs that opened it for writing, "
-        "or restore it from a backup: it is the ledger"
+        f"{database}: cannot be read ({first_line}); close programs that opened it for writing "
+        "and remove a .wal file beside it, or restore it from a backup: it is the ledger"
     )
 
 
 def last_published(database: Path) -> Published | None:
-    """The last published run, or None where nothing was published yet."""
+    """The last published run, or None where nothing was published yet (for runs, not readers)."""
+    drop_foreign_log(database)
     if not database.exists():
         return None
     with open_published(database) as connection:
         (row,) = connection.execute("SELECT as_of, content_digest FROM run_info").fetchall()
     return Published(*row)
+
+
+def drop_foreign_log(database: Path) -> None:
+    """Remove a log beside the published database.
+
+    We publish none, so it is a program's that opened a published file for writing: of an older
+    file it makes every later open fail, of this one it would change the ledger when read.
+    """
+    database.with_suffix(".duckdb.wal").unlink(missing_ok=True)
 
 
 def copy_ledger(store: Store, tables: Sequence[str]) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import duckdb
 
 from augur_pipeline.home import Home
+from augur_pipeline.store.published import drop_foreign_log
 from augur_pipeline.store.resource import Store
 from augur_pipeline.store.tables import Model, columns_of, key_of, name_of, table_ddl
 
@@ -132,8 +133,8 @@ def _same_files(left: Path, right: Path) -> bool:
 
 def replace_database(home: Home, new: Path) -> None:
     """Put the new database in the published one's place in one step."""
-    # a reader that opened the old file for writing may have left a log that fits no new file
-    home.database.with_suffix(".duckdb.wal").unlink(missing_ok=True)
+    new.chmod(0o444)  # nobody but a run changes it, and a run replaces it as a whole
+    drop_foreign_log(home.database)
     os.replace(new, home.database)
     sync_folder(home.root)
 
@@ -145,6 +146,9 @@ def link_exports(home: Home, digest: str) -> None:
     target = f".{digest}"
     if home.latest.is_symlink() and os.readlink(home.latest) == target:
         return
+    if home.latest.is_dir() and not home.latest.is_symlink():
+        # a copy or a backup that followed the link left a folder in its place
+        shutil.rmtree(home.latest)
     fresh = home.exports / ".latest.new"
     fresh.unlink(missing_ok=True)
     fresh.symlink_to(target)

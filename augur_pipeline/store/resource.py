@@ -40,7 +40,7 @@ class Store(DuckDBResource):
     """
 
     database: str = Field(default="", description="Unused: the work database of `home`.")
-    home: str = Field(description="Home directory (contract §2).")
+    home: str = Field(default="", description="Home directory; empty: AUGUR_HOME, else data.")
     clock: RunClock
     memory_limit: str = Field(default="", description="DuckDB memory_limit; empty: 60 % of RAM.")
     threads: int = Field(default=0, description="DuckDB threads; 0: all cores.")

@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -15,6 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from augur_pipeline.errors import InputError
+from augur_pipeline.intake.assets import take_in
+from augur_pipeline.store.resource import Store
 from augur_pipeline_tests.nights import (
     CALL_COLUMNS,
     GOOD_CALL,
@@ -39,13 +41,30 @@ def line(call_id: str, note: str | None = None, **changes: str) -> str:
     return ",".join(values if note is None else [*values, note])
 
 
-def taken_in(home: Path, columns: str = "*", kind: str = "raw_calls") -> list[tuple[Any, ...]]:
-    """Rows of a raw table as intake leaves them."""
-    with open_store(home) as store:
+TakenIn = Callable[..., list[tuple[Any, ...]]]
+
+
+@pytest.fixture(scope="module")
+def shared_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """One open store; `taken_in` has it read the inputs of each test."""
+    with open_store(make_home(tmp_path_factory.mktemp("landing"))) as store:
         intake_night(store)
-        return store.connection.execute(
-            f"SELECT {columns} FROM {kind} ORDER BY file_number, source_line"
+        yield store
+
+
+@pytest.fixture
+def taken_in(shared_store: Store) -> TakenIn:
+    """Rows of a home's calls as intake leaves them."""
+
+    def rows(home: Path, columns: str) -> list[tuple[Any, ...]]:
+        shutil.rmtree(shared_store.paths.inputs)
+        shutil.copytree(home / "inputs", shared_store.paths.inputs)
+        take_in(shared_store)
+        return shared_store.connection.execute(
+            f"SELECT {columns} FROM raw_calls ORDER BY file_number, source_line"
         ).fetchall()
+
+    return rows
 
 
 def home_of(root: Path, name: str, content: bytes | str, kind: str = "calls") -> Path:
@@ -97,12 +116,12 @@ CSV_ROWS = [
 ]
 
 
-def test_csv_rows_keep_their_physical_line(tmp_path: Path) -> None:
+def test_csv_rows_keep_their_physical_line(taken_in: TakenIn, tmp_path: Path) -> None:
     home = home_of(tmp_path, "calls.csv", b"\n".join(CSV_LINES))
     assert taken_in(home, "source_line, call_id, malformed_text") == CSV_ROWS
 
 
-def test_csv_with_crlf_reads_the_same(tmp_path: Path) -> None:
+def test_csv_with_crlf_reads_the_same(taken_in: TakenIn, tmp_path: Path) -> None:
     home = home_of(tmp_path, "calls.csv", b"\r\n".join(CSV_LINES[:9]) + b"\r\n")
     assert taken_in(home, "source_line, call_id, malformed_text, decided_at") == [
         (2, "c2", None, datetime(2024, 1, 2)),
@@ -128,7 +147,7 @@ def test_malformed_rows_are_rejected_with_line_and_raw_text(tmp_path: Path) -> N
     assert query(home, "SELECT rows FROM input_files WHERE kind = 'calls'") == [(13,)]
 
 
-def test_csv_columns_in_any_order_with_padded_names(tmp_path: Path) -> None:
+def test_csv_columns_in_any_order_with_padded_names(taken_in: TakenIn, tmp_path: Path) -> None:
     names = list(reversed(CALL_COLUMNS))
     text = ",".join(f" {name}\t" for name in names) + "\n" + ",".join(GOOD_CALL[n] for n in names)
     home = home_of(tmp_path, "calls.csv", text)
@@ -137,11 +156,13 @@ def test_csv_columns_in_any_order_with_padded_names(tmp_path: Path) -> None:
     ]
 
 
-def test_csv_of_a_header_alone_has_no_rows(tmp_path: Path) -> None:
+def test_csv_of_a_header_alone_has_no_rows(taken_in: TakenIn, tmp_path: Path) -> None:
     assert taken_in(home_of(tmp_path, "calls.csv", HEADER), "call_id") == []
 
 
-def test_csv_fields_are_trimmed_folded_and_typed_or_kept_as_text(tmp_path: Path) -> None:
+def test_csv_fields_are_trimmed_folded_and_typed_or_kept_as_text(
+    taken_in: TakenIn, tmp_path: Path
+) -> None:
     header = HEADER + ",recorded_at,order_status,model_version"
     row = '" c\t","\x0ba\x0c",P\u00a0, BUY ,Protective_EXIT,eighty, -0 ," ",soon, 2024-01-02 ,ACCEPTED, m '
     home = home_of(tmp_path, "calls.csv", f"{header}\n{row}\n")
@@ -203,7 +224,7 @@ def test_an_unusable_file_beside_good_ones_leaves_the_last_night_as_it_was(tmp_p
 # ---- JSONL ---------------------------------------------------------------------------------
 
 
-def test_jsonl_rows(tmp_path: Path) -> None:
+def test_jsonl_rows(taken_in: TakenIn, tmp_path: Path) -> None:
     good = {**GOOD_CALL, "note": "x"}
     silent = {name: value for name, value in GOOD_CALL.items() if name != "confidence"}
 
@@ -288,13 +309,13 @@ def test_jsonl_in_which_no_object_has_a_required_key(tmp_path: Path) -> None:
     assert not (home / "augur.duckdb").exists()
 
 
-def test_jsonl_with_a_key_in_one_object_only_is_usable(tmp_path: Path) -> None:
+def test_jsonl_with_a_key_in_one_object_only_is_usable(taken_in: TakenIn, tmp_path: Path) -> None:
     silent = {k: v for k, v in GOOD_CALL.items() if k != "confidence"}
     home = home_of(tmp_path, "calls.jsonl", jsonl([silent, {**GOOD_CALL, "call_id": "c2"}]))
     assert taken_in(home, "call_id, confidence") == [("c1", None), ("c2", 0.8)]
 
 
-def test_jsonl_numbers_of_any_length_stop_no_run(tmp_path: Path) -> None:
+def test_jsonl_numbers_of_any_length_stop_no_run(taken_in: TakenIn, tmp_path: Path) -> None:
     long = json.dumps({**GOOD_CALL, "confidence": "@"}).replace('"@"', "9" * 5000)
     nested = long.replace('"a"', '{"name": 1}')
     home = home_of(tmp_path, "calls.jsonl", f"{long}\n{nested}\n")
@@ -304,7 +325,7 @@ def test_jsonl_numbers_of_any_length_stop_no_run(tmp_path: Path) -> None:
     ]
 
 
-def test_empty_jsonl_has_no_rows(tmp_path: Path) -> None:
+def test_empty_jsonl_has_no_rows(taken_in: TakenIn, tmp_path: Path) -> None:
     assert taken_in(home_of(tmp_path, "calls.jsonl", "\n \n"), "call_id") == []
 
 
@@ -318,7 +339,7 @@ def parquet_calls(rows: int, **columns: pa.Array) -> pa.Table:
     return pa.table({**given, **columns})
 
 
-def test_parquet_of_strings_reads_like_csv(tmp_path: Path) -> None:
+def test_parquet_of_strings_reads_like_csv(taken_in: TakenIn, tmp_path: Path) -> None:
     home = make_home(tmp_path)
     text = [" 0.8\t", "eighty", "", None]
     pq.write_table(parquet_calls(4, confidence=pa.array(text)), home / "inputs/calls/p.parquet")
@@ -330,7 +351,7 @@ def test_parquet_of_strings_reads_like_csv(tmp_path: Path) -> None:
     ]
 
 
-def test_parquet_numbers_of_every_type(tmp_path: Path) -> None:
+def test_parquet_numbers_of_every_type(taken_in: TakenIn, tmp_path: Path) -> None:
     home = make_home(tmp_path)
     confidence = pa.array([0.1, math.nan, math.inf, -math.inf, None, -0.0], pa.float64())
     horizon = pa.array([1.5, 0.1, math.nan, 24, None, 2], pa.float32())
@@ -393,7 +414,7 @@ def moment(text: str) -> datetime:
     ids=["us", "ms", "s", "ns", "us New York", "ms UTC", "date", "text", "epoch seconds"],
 )  # fmt: skip
 def test_parquet_times_of_every_type(
-    tmp_path: Path, values: pa.Array, expected: list[datetime | None]
+    taken_in: TakenIn, tmp_path: Path, values: pa.Array, expected: list[datetime | None]
 ) -> None:
     home = make_home(tmp_path)
     pq.write_table(
@@ -407,7 +428,7 @@ def test_parquet_times_of_every_type(
     ]
 
 
-def test_parquet_nanoseconds_beyond_microseconds_are_cut(tmp_path: Path) -> None:
+def test_parquet_nanoseconds_beyond_microseconds_are_cut(taken_in: TakenIn, tmp_path: Path) -> None:
     """As in text; a rounded price could enter a window it was not recorded in."""
     home = make_home(tmp_path)
     values = pa.array([1_704_164_400_000_000_999, 1_704_164_400_000_001_500], pa.timestamp("ns"))
@@ -418,7 +439,7 @@ def test_parquet_nanoseconds_beyond_microseconds_are_cut(tmp_path: Path) -> None
     ]
 
 
-def test_parquet_rows_are_numbered_through_row_groups(tmp_path: Path) -> None:
+def test_parquet_rows_are_numbered_through_row_groups(taken_in: TakenIn, tmp_path: Path) -> None:
     home = make_home(tmp_path)
     pq.write_table(parquet_calls(5000), home / "inputs/calls/groups.parquet", row_group_size=700)
     rows = taken_in(home, "source_line, call_id")
@@ -455,7 +476,7 @@ def test_parquet_in_a_home_of_any_name(tmp_path: Path, name: str) -> None:
     ) == [(None,)]
 
 
-def test_parquet_with_odd_extra_columns(tmp_path: Path) -> None:
+def test_parquet_with_odd_extra_columns(taken_in: TakenIn, tmp_path: Path) -> None:
     home = make_home(tmp_path)
     extra = {name: pa.array([1]) for name in ('no"te', "file_row_number", "filename", " spaced ")}
     pq.write_table(parquet_calls(1, **extra), home / "inputs/calls/p.parquet")

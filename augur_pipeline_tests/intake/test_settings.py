@@ -1,13 +1,15 @@
 """seasons.csv, score_terms.csv and policy.toml: a bad setting stops the run (contract §2, §6)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from augur_pipeline.errors import AugurError, InputError, PolicyError
+from augur_pipeline.intake.settings import land_settings
 from augur_pipeline.policy import Policy
+from augur_pipeline.store.resource import Store
 from augur_pipeline_tests.nights import intake_night, make_home, night, open_store
 
 SEASONS_HEADER = "season_id,starts_at,ends_at,max_horizon_hours\n"
@@ -16,11 +18,30 @@ S2 = "S2,2024-02-01,2024-03-01,48\n"
 TERMS_HEADER = "season_id,agent_id,term,weight,value\n"
 
 
-def refusal(home: Path) -> str:
-    """The message of the `InputError` that a night of this home meets; nothing is published."""
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """One store for the whole module: each test writes the settings it is about."""
+    home = make_home(tmp_path_factory.mktemp("settings"))
+    with open_store(home) as opened:
+        intake_night(opened)
+        yield opened
+
+
+def settle_on(store: Store, seasons: str | bytes | None, terms: str | None = None) -> None:
+    """Read these settings, and no others, as a run does."""
+    contents = {"seasons.csv": seasons, "score_terms.csv": terms}
+    for name, content in contents.items():
+        path = store.paths.inputs / name
+        path.unlink(missing_ok=True)
+        if content is not None:
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
+    land_settings(store, Policy())
+
+
+def refusal(store: Store, seasons: str | bytes | None, terms: str | None = None) -> str:
+    """The message of the `InputError` that these settings meet."""
     with pytest.raises(InputError) as caught:
-        night(home)
-    assert not (home / "augur.duckdb").exists()
+        settle_on(store, seasons, terms)
     message = str(caught.value)
     assert "\n" not in message
     return message
@@ -96,53 +117,50 @@ SEASON_ERRORS: dict[str, tuple[str, str, str]] = {
 
 
 @pytest.mark.parametrize("case", SEASON_ERRORS)
-def test_a_bad_seasons_file_stops_the_run(tmp_path: Path, case: str) -> None:
+def test_a_bad_seasons_file_is_refused(store: Store, case: str) -> None:
     content, what, remedy = SEASON_ERRORS[case]
-    home = make_home(tmp_path)
-    (home / "inputs/seasons.csv").write_text(content)
-    message = refusal(home)
-    assert message.startswith(f"{home}/inputs/seasons.csv: ")
+    message = refusal(store, content)
+    assert message.startswith(f"{store.paths.inputs}/seasons.csv: ")
     assert what in message
     assert remedy in message
 
 
-def test_seasons_not_in_utf8(tmp_path: Path) -> None:
-    home = make_home(tmp_path)
-    (home / "inputs/seasons.csv").write_bytes(
-        SEASONS_HEADER.encode() + b"\xff,2024-01-01,2024-02-01,\n"
-    )
-    assert "seasons.csv: line 2: " in refusal(home)
+def test_seasons_not_in_utf8(store: Store) -> None:
+    content = SEASONS_HEADER.encode() + b"\xff,2024-01-01,2024-02-01,\n"
+    assert "seasons.csv: line 2: " in refusal(store, content)
 
 
-def test_a_home_without_seasons_is_told_to_write_them(tmp_path: Path) -> None:
-    home = make_home(tmp_path)
-    (home / "inputs/seasons.csv").unlink()
-    message = refusal(home)
-    assert f"{home}/inputs/seasons.csv: no such file" in message
+def test_a_home_without_seasons_is_told_to_write_them(store: Store) -> None:
+    message = refusal(store, None)
+    assert f"{store.paths.inputs}/seasons.csv: no such file" in message
     assert "season_id,starts_at,ends_at" in message
 
 
-def test_seasons_that_touch_do_not_overlap(tmp_path: Path) -> None:
+def test_bad_settings_stop_the_run_and_nothing_is_published(tmp_path: Path) -> None:
     home = make_home(tmp_path)
-    (home / "inputs/seasons.csv").write_text("\ufeff" + SEASONS_HEADER + S2 + "\n" + S1)
-    with open_store(home) as store:
-        intake_night(store)
-        assert store.connection.execute("FROM seasons").fetchall() == [
-            ("S1", datetime(2024, 1, 1), datetime(2024, 2, 1), 24.0),
-            ("S2", datetime(2024, 2, 1), datetime(2024, 3, 1), 48.0),
-        ]
+    (home / "inputs/seasons.csv").write_text(SEASON_ERRORS["overlap"][0])
+    with pytest.raises(InputError, match="overlap"):
+        night(home)
+    assert not (home / "augur.duckdb").exists()
+    (home / "inputs/seasons.csv").write_text(SEASONS_HEADER + S1)
+    (home / "inputs/score_terms.csv").write_text(TERMS_HEADER + "S1,a,x,0.8,1\n")
+    with pytest.raises(InputError, match="must sum to"):
+        night(home)
+    assert not (home / "augur.duckdb").exists()
+    assert not (home / "exports").exists()
 
 
-def test_horizon_bound_may_be_left_out(tmp_path: Path) -> None:
-    home = make_home(tmp_path)
-    (home / "inputs/seasons.csv").write_text(
-        "ends_at,season_id,starts_at\n2024-02-01,S1,2024-01-01\n"
-    )
-    with open_store(home) as store:
-        intake_night(store)
-        assert store.connection.execute("SELECT max_horizon_hours FROM seasons").fetchall() == [
-            (24.0,)
-        ]
+def test_seasons_that_touch_do_not_overlap(store: Store) -> None:
+    settle_on(store, "\ufeff" + SEASONS_HEADER + S2 + "\n" + S1)
+    assert store.connection.execute("FROM seasons ORDER BY season_id").fetchall() == [
+        ("S1", datetime(2024, 1, 1), datetime(2024, 2, 1), 24.0),
+        ("S2", datetime(2024, 2, 1), datetime(2024, 3, 1), 48.0),
+    ]
+
+
+def test_horizon_bound_may_be_left_out(store: Store) -> None:
+    settle_on(store, "ends_at,season_id,starts_at\n2024-02-01,S1,2024-01-01\n")
+    assert store.connection.execute("SELECT max_horizon_hours FROM seasons").fetchall() == [(24.0,)]
 
 
 TERM_ERRORS: dict[str, tuple[str, str, str]] = {
@@ -188,50 +206,42 @@ TERM_ERRORS: dict[str, tuple[str, str, str]] = {
 
 
 @pytest.mark.parametrize("case", TERM_ERRORS)
-def test_bad_score_terms_stop_the_run(tmp_path: Path, case: str) -> None:
+def test_bad_score_terms_are_refused(store: Store, case: str) -> None:
     content, what, remedy = TERM_ERRORS[case]
-    home = make_home(tmp_path)
-    (home / "inputs/seasons.csv").write_text(SEASONS_HEADER + S1 + S2)
-    (home / "inputs/score_terms.csv").write_text(TERMS_HEADER + content)
-    message = refusal(home)
-    assert message.startswith(f"{home}/inputs/score_terms.csv: ")
+    message = refusal(store, SEASONS_HEADER + S1 + S2, TERMS_HEADER + content)
+    assert message.startswith(f"{store.paths.inputs}/score_terms.csv: ")
     assert what in message
     assert remedy in message
 
 
-def test_score_terms_without_a_column(tmp_path: Path) -> None:
-    home = make_home(tmp_path)
-    (home / "inputs/score_terms.csv").write_text("season_id,agent_id,term,value\nS1,a,x,1\n")
-    assert "score_terms.csv: no column weight; add it" in refusal(home)
+def test_score_terms_without_a_column(store: Store) -> None:
+    terms = "season_id,agent_id,term,value\nS1,a,x,1\n"
+    message = refusal(store, SEASONS_HEADER + S1, terms)
+    assert "score_terms.csv: no column weight; add it" in message
 
 
-def test_score_terms_that_are_right(tmp_path: Path) -> None:
+def test_score_terms_that_are_right(store: Store) -> None:
     """Weights within 1e-9; each term counts once, however many agents; a value may be missing."""
-    home = make_home(tmp_path)
-    (home / "inputs/seasons.csv").write_text(SEASONS_HEADER + S1 + S2)
-    (home / "inputs/score_terms.csv").write_text(
-        TERMS_HEADER
-        + "S2,a,x,0.9000000005,0\n"
-        + "S1,a,z,0.3,100\nS1,b,z,0.3,\nS1,b,y,0.3,50\nS1,c,w,0.1,1\nS1,c,v,0.2,1\n"
-    )
-    with open_store(home) as store:
-        intake_night(store)
-        assert store.connection.execute("FROM score_terms").fetchall() == [
-            ("S1", "a", "z", 0.3, 100.0),
-            ("S1", "b", "y", 0.3, 50.0),
-            ("S1", "b", "z", 0.3, None),
-            ("S1", "c", "v", 0.2, 1.0),
-            ("S1", "c", "w", 0.1, 1.0),
-            ("S2", "a", "x", 0.9000000005, 0.0),
-        ]
+    settle_on(
+        store,
+        SEASONS_HEADER + S1 + S2,
+        TERMS_HEADER + "S2,a,x,0.9000000005,0\n"
+        + "S1,a,z,0.3,100\nS1,b,z,0.3,\nS1,b,y,0.3,50\nS1,c,w,0.1,1\nS1,c,v,0.2,1\n",
+    )  # fmt: skip
+    assert store.connection.execute("FROM score_terms ORDER BY ALL").fetchall() == [
+        ("S1", "a", "z", 0.3, 100.0),
+        ("S1", "b", "y", 0.3, 50.0),
+        ("S1", "b", "z", 0.3, None),
+        ("S1", "c", "v", 0.2, 1.0),
+        ("S1", "c", "w", 0.1, 1.0),
+        ("S2", "a", "x", 0.9000000005, 0.0),
+    ]
 
 
-def test_score_terms_of_a_header_alone_are_none(tmp_path: Path) -> None:
-    home = make_home(tmp_path)
-    (home / "inputs/score_terms.csv").write_text(TERMS_HEADER)
-    with open_store(home) as store:
-        intake_night(store)
-        assert store.connection.execute("FROM score_terms").fetchall() == []
+@pytest.mark.parametrize("terms", [None, TERMS_HEADER])
+def test_score_terms_are_optional(store: Store, terms: str | None) -> None:
+    settle_on(store, SEASONS_HEADER + S1, terms)
+    assert store.connection.execute("FROM score_terms").fetchall() == []
 
 
 def _not_utf8(path: Path) -> None:
@@ -261,17 +271,24 @@ POLICY_ERRORS: dict[str, tuple[Callable[[Path], object], str, str]] = {
 
 
 @pytest.mark.parametrize("case", POLICY_ERRORS)
-def test_a_bad_policy_stops_the_run(tmp_path: Path, case: str) -> None:
+def test_a_bad_policy_is_refused(tmp_path: Path, case: str) -> None:
     write, what, remedy = POLICY_ERRORS[case]
-    home = make_home(tmp_path)
-    write(home / "inputs/policy.toml")
+    path = tmp_path / "policy.toml"
+    write(path)
     with pytest.raises(PolicyError) as caught:
-        night(home)
+        Policy.from_toml(path)
     message = str(caught.value)
-    assert message.startswith(f"{home}/inputs/policy.toml: ")
+    assert message.startswith(f"{path}: ")
     assert what in message
     assert remedy.lower() in message.lower()
     assert "\n" not in message
+
+
+def test_a_bad_policy_stops_the_run(tmp_path: Path) -> None:
+    home = make_home(tmp_path)
+    (home / "inputs/policy.toml").write_text("window_hours = 3\n")
+    with pytest.raises(PolicyError, match="window_hours"):
+        night(home)
     assert not (home / "augur.duckdb").exists()
 
 

@@ -111,7 +111,9 @@ def scored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = make_home(tmp_path_factory.mktemp("scores"), calls, prices, SEASONS)
     names = ("agent_id", "term", "weight", "value")
     rows = [{"season_id": "terms", **dict(zip(names, row, strict=True))} for row in TERMS]
-    rows.append({"season_id": "only terms", "agent_id": "s", "term": "all", "weight": "0.9", "value": "7.7"})
+    rows.append(
+        {"season_id": "only terms", "agent_id": "s", "term": "all", "weight": "0.9", "value": "7.7"}
+    )
     write_csv(home / "inputs/score_terms.csv", rows)
     night(home)
     return home
@@ -175,9 +177,9 @@ def test_flat_calls_are_wrong(tmp_path: Path) -> None:
     calls = [{**GOOD_CALL, "call_id": f"c{n}", "action": a} for n, a in enumerate(("buy", "sell"))]
     home = make_home(tmp_path, calls, [("P", "2024-01-02T01:00:00Z", "100.0")])
     night(home)
-    assert query(home, "SELECT flat_calls, correct_calls, hit_rate, brier FROM agent_season_brier") == [
-        (2, 0, 0.0, near(0.64))
-    ]
+    assert query(
+        home, "SELECT flat_calls, correct_calls, hit_rate, brier FROM agent_season_brier"
+    ) == [(2, 0, 0.0, near(0.64))]
 
 
 # ---- season scores ---------------------------------------------------------------------------
@@ -230,7 +232,9 @@ def test_a_single_measured_term_is_the_score_to_the_bit(scored: Path) -> None:
 def test_a_season_without_terms_scores_its_calibration(scored: Path) -> None:
     rows = season_rows(scored, "plain")
     calibrations = dict(
-        query(scored, "SELECT agent_id, calibration FROM agent_season_brier WHERE season_id = 'plain'")
+        query(
+            scored, "SELECT agent_id, calibration FROM agent_season_brier WHERE season_id = 'plain'"
+        )
     )
     assert {agent: row["score"] for agent, row in rows.items()} == calibrations
     assert json.loads(rows["five mixed"]["effective_weights"]) == {"calibration": 1.0}

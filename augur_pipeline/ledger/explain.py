@@ -1,0 +1,170 @@
+"""The life of one call, gathered from the published database and the landing files."""
+
+import tempfile
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from augur_pipeline.home import Home
+from augur_pipeline.intake.columns import CALLS, PRICES, LandingKind
+from augur_pipeline.intake.landing import create_landing_table, land, landing_files
+from augur_pipeline.policy import Policy
+from augur_pipeline.store.grammar import install_grammar
+from augur_pipeline.store.published import open_published
+from augur_pipeline.store.sql import load_sql, parameters_of
+
+MARGIN = timedelta(hours=6)
+"""How far around its window a call's prices are shown."""
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class CallLife:
+    """All that is known of one call id; `sealed` is None where none was ever sealed."""
+
+    call_id: str
+    as_of: datetime
+    policy: Policy
+    sealed: Row | None
+    outcome: Row | None
+    late_price: Row | None
+    rejections: list[Row]
+    landing_rows: list[Row]
+    prices: list[Row]
+    near_matches: list[str]
+
+
+def call_life(home: Home, call_id: str) -> CallLife:
+    """Gather the life of a call as last published, with its rows and prices as they lie now."""
+    with open_published(home.database) as published:
+        (run,) = _rows(published, "SELECT as_of, policy FROM run_info")
+        policy = Policy.from_json(run["policy"])
+
+        def one(statement: str) -> Row | None:
+            return next(iter(_rows(published, statement, {"call_id": call_id})), None)
+
+        sealed = one("FROM sealed_calls WHERE call_id = $call_id")
+        outcome = one(
+            """
+            SELECT outcomes.*, window_closes_at, expires_at
+            FROM resolved_outcomes AS outcomes JOIN eligible_calls USING (call_id)
+            WHERE call_id = $call_id
+            """
+        )
+        late_price = one("FROM late_prices WHERE call_id = $call_id")
+        rejections = _rows(
+            published,
+            "FROM rejected_rows WHERE call_id = $call_id ORDER BY source_file, source_line",
+            {"call_id": call_id},
+        )
+        near_matches = []
+        if sealed is None and not rejections:
+            near_matches = [row["call_id"] for row in _near_matches(published, call_id)]
+
+    with tempfile.TemporaryDirectory() as scratch, duckdb.connect() as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        install_grammar(connection)
+        landing_rows = _landed(
+            connection, Path(scratch), home, CALLS, "call_id = $call_id", {"call_id": call_id}
+        )
+        prices: list[Row] = []
+        if sealed is not None and sealed["due_at"] is not None:
+            closes_at = sealed["due_at"] + timedelta(hours=policy.window_hours)
+            _landed(
+                connection,
+                Path(scratch),
+                home,
+                PRICES,
+                "pool_id = $pool_id AND recorded_at BETWEEN $first AND $last",
+                {
+                    "pool_id": sealed["pool_id"],
+                    "first": sealed["due_at"] - MARGIN,
+                    "last": closes_at + MARGIN,
+                },
+            )
+            prices = _judged_prices(connection)
+    return CallLife(
+        call_id,
+        run["as_of"],
+        policy,
+        sealed,
+        outcome,
+        late_price,
+        rejections,
+        landing_rows,
+        prices,
+        near_matches,
+    )
+
+
+def _rows(
+    connection: duckdb.DuckDBPyConnection, statement: str, parameters: Row | None = None
+) -> list[Row]:
+    cursor = connection.execute(statement, parameters or {})
+    names = [column[0] for column in cursor.description or []]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+def _near_matches(connection: duckdb.DuckDBPyConnection, call_id: str) -> list[Row]:
+    return _rows(
+        connection,
+        """
+        SELECT call_id FROM sealed_calls
+        WHERE jaro_winkler_similarity(call_id, $call_id) > 0.8
+        ORDER BY jaro_winkler_similarity(call_id, $call_id) DESC, call_id
+        LIMIT 5
+        """,
+        {"call_id": call_id},
+    )
+
+
+def _landed(
+    connection: duckdb.DuckDBPyConnection,
+    scratch: Path,
+    home: Home,
+    kind: LandingKind,
+    wanted: str,
+    parameters: Row,
+) -> list[Row]:
+    """The landing rows of a kind that are wanted, with the name of their file."""
+    create_landing_table(connection, kind)
+    names: dict[int, str] = {}
+    for file in landing_files(home.inputs / kind.name, kind):
+        land(connection, scratch, file)
+        names[file.number] = file.name
+        connection.execute(f"DELETE FROM {kind.table} WHERE ({wanted}) IS NOT TRUE", parameters)
+    rows = _rows(connection, f"FROM {kind.table} ORDER BY file_number, source_line")
+    return [{**row, "source_file": names[row["file_number"]]} for row in rows]
+
+
+def _judged_prices(connection: duckdb.DuckDBPyConnection) -> list[Row]:
+    """The landed prices with their fates, as if all were known, in the order that counts."""
+    statement = load_sql("augur_pipeline.intake", "raw_prices")
+    connection.execute(statement, parameters_of(statement, {"as_of": datetime.max}))
+    return _rows(
+        connection,
+        """
+        SELECT recorded_at, price, sequence, fate, reason FROM raw_prices
+        ORDER BY recorded_at, sequence NULLS LAST, file_number, source_line
+        """,
+    )
+
+
+def shown_prices(life: CallLife, before: int = 2, inside: int = 4) -> tuple[list[Row], int]:
+    """The prices to show, in order, and how many in the window are left out.
+
+    The last ones before the window, the first ones in it, and the next one after it.
+    """
+    assert life.sealed is not None
+    due_at = life.sealed["due_at"]
+    closes_at = due_at + timedelta(hours=life.policy.window_hours)
+    prices = [row for row in life.prices if row["fate"] != "duplicate"]
+    earlier = [row for row in prices if row["recorded_at"] < due_at]
+    window = [row for row in prices if due_at <= row["recorded_at"] <= closes_at]
+    later = [row for row in prices if row["recorded_at"] > closes_at]
+    shown = earlier[-before:] + window[:inside] + later[:1]
+    return shown, max(0, len(window) - inside)
