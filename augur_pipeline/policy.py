@@ -55,7 +55,10 @@ class Policy:
         try:
             choices = tomllib.loads(path.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise PolicyError(f"{path}: cannot be read as TOML ({error})") from error
+            raise PolicyError(
+                f"{path}: cannot be read as TOML ({error}); write it in UTF-8 like "
+                'backfill = "count", or remove it'
+            ) from error
         unknown = sorted(set(choices) - {"backfill"})
         if unknown:
             raise PolicyError(f"{path}: unknown choice {unknown[0]!r}; a home may set: backfill")

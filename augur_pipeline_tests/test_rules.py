@@ -70,6 +70,15 @@ BREAKS: dict[str, list[str]] = {
         f"UPDATE sealed_calls SET recorded_at = '2024-01-02 01:00:00' {RIGHT}",
         "UPDATE eligible_calls SET due_at = decided_at WHERE call_id = 'pending'",
     ],
+    "outcomes_follow_settlements": [
+        f"UPDATE resolved_outcomes SET outcome = 1 - outcome {RIGHT}",
+        f"UPDATE resolved_outcomes SET price = 5, squared_error = 0 {RIGHT}",
+        f"UPDATE resolved_outcomes SET squared_error = squared_error / 2 {RIGHT}",
+        "UPDATE resolved_outcomes SET status = 'expired', outcome = NULL, price = NULL, "
+        f"price_recorded_at = NULL, is_flat = NULL, squared_error = NULL {RIGHT}",
+        # both agree with each other, but not with the price
+        f"UPDATE eligible_calls SET reference_price = 1e9 {RIGHT}",
+    ],
     "finality": [
         f"UPDATE settlements SET outcome = 1 - outcome {RIGHT}",
         f"DELETE FROM settlements {EXPIRED}",

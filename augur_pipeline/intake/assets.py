@@ -152,7 +152,8 @@ def take_in(store: Store) -> None:
         store.connection.executemany(
             "INSERT INTO input_files VALUES (?, ?, ?, ?, ?, ?, ?)", records
         )
-    store.run(__package__, "raw_prices")
+    for name in ("judged_prices", "crowded_prices", "price_spacing", "raw_prices"):
+        store.run(__package__, name)
 
 
 def _files(store: Store, kind: str) -> dict[str, TableMetadataValue]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-ColumnKind = Literal["id", "word", "time", "number", "integer"]
+ColumnKind = Literal["id", "word", "time", "number", "integer", "pool"]
 
 
 @dataclass(frozen=True)
@@ -11,7 +11,8 @@ class LandingColumn:
     """A column of a landing file.
 
     `id` is trimmed text, `word` trimmed and case-folded; `time`, `number` and `integer` become
-    typed, and `<name>_text` keeps what was given where it is none.
+    typed, and `<name>_text` keeps what was given where it is none. `pool` is an id of which only
+    the number in the table `pools` is kept: millions of rows then join on integers.
     """
 
     name: str
@@ -63,7 +64,7 @@ PRICES = LandingKind(
     "prices",
     "landed_prices",
     (
-        LandingColumn("pool_id", "id"),
+        LandingColumn("pool_id", "pool"),
         LandingColumn("recorded_at", "time"),
         LandingColumn("price", "number"),
         LandingColumn("sequence", "integer", is_required=False),

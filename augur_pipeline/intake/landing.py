@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from augur_pipeline.errors import InputError
 from augur_pipeline.intake.columns import LandingColumn, LandingKind
@@ -56,10 +58,14 @@ def file_digest(path: Path) -> str:
 def create_landing_table(connection: duckdb.DuckDBPyConnection, kind: LandingKind) -> None:
     """An empty table for a kind's rows: where each stands, and its columns typed."""
     types = {"id": "VARCHAR", "word": "VARCHAR", "time": "TIMESTAMP"}
-    types |= {"number": "DOUBLE", "integer": "BIGINT"}
+    types |= {"number": "DOUBLE", "integer": "BIGINT", "pool": "INTEGER"}
     shape = ["file_number INTEGER", "source_line BIGINT", "malformed_text VARCHAR"]
     for column in kind.columns:
-        shape.append(f"{column.name} {types[column.kind]}")
+        shape.append(f"{_kept_name(column)} {types[column.kind]}")
+        if column.kind == "pool":
+            connection.execute(
+                "CREATE OR REPLACE TABLE pools (pool_id VARCHAR, pool_number INTEGER)"
+            )
         if _keeps_text(column):
             shape.append(f"{column.name}_text VARCHAR")
     connection.execute(f"CREATE OR REPLACE TABLE {kind.table} ({', '.join(shape)})")
@@ -94,20 +100,29 @@ def _land_parquet(
     link.unlink(missing_ok=True)
     link.symlink_to(file.path)
     try:
-        relation = connection.read_parquet(str(link), file_row_number=True)
+        relation = connection.read_parquet(str(link))
+        place = "file_row_number"
+        if place in relation.columns:
+            # the file's own column of that name hides DuckDB's: number the rows ourselves
+            rows = pq.read_table(file.path).drop_columns(place)
+            connection.register("numbered", rows.append_column(place, pa.array(range(len(rows)))))
+            connection.execute("CREATE OR REPLACE TEMP TABLE landing_source AS FROM numbered")
+            connection.unregister("numbered")
+            relation = connection.table("landing_source")
+            extra.add(place)
         given = {
             name.strip(): (name, str(type_))
             for name, type_ in zip(relation.columns, relation.types, strict=True)
         }
         _require_columns(file, given)
-        extra.update(set(given) - set(file.kind.column_names) - {"file_row_number"})
+        extra.update(set(given) - set(file.kind.column_names) - {place})
         selected = [
             f"{_identifier(given[name][0])} AS {name}"
             if name in given
             else f"NULL::VARCHAR AS {name}"
             for name in file.kind.column_names
         ]
-        places = ["file_row_number + 1 AS source_line", "NULL::VARCHAR AS malformed_text"]
+        places = [f"{place} + 1 AS source_line", "NULL::VARCHAR AS malformed_text"]
         relation.project(", ".join(places + selected)).create_view("landing_rows", replace=True)
         types = {
             name: given[name][1] if name in given else "VARCHAR" for name in file.kind.column_names
@@ -149,19 +164,54 @@ def _insert(connection: duckdb.DuckDBPyConnection, file: LandingFile, types: dic
     """
     names = ["file_number", "source_line", "malformed_text"]
     expressions = ["$file_number", "source_line", "malformed_text"]
+    source = "landing_rows"
     for column in file.kind.columns:
         value, text = _typed(column, types[column.name])
-        names.append(column.name)
+        if column.kind == "pool":
+            _number_pools(connection, text)
+            source = "landing_rows LEFT JOIN given_pools ON given = landing_rows.pool_id"
+        names.append(_kept_name(column))
         expressions.append(value)
         if _keeps_text(column):
             names.append(f"{column.name}_text")
             expressions.append(f"CASE WHEN ({value}) IS NULL THEN {text} END")
     statement = (
         f"INSERT INTO {file.kind.table} ({', '.join(names)}) "
-        f"SELECT {', '.join(expressions)} FROM landing_rows"
+        f"SELECT {', '.join(expressions)} FROM {source}"
     )
     ((rows,),) = connection.execute(statement, {"file_number": file.number}).fetchall()
     return int(rows)
+
+
+def _kept_name(column: LandingColumn) -> str:
+    return "pool_number" if column.kind == "pool" else column.name
+
+
+def _number_pools(connection: duckdb.DuckDBPyConnection, pool_id: str) -> None:
+    """Give new pools of `landing_rows` a number; `given_pools` has the number of each text given.
+
+    Text is trimmed once a pool, not once a row.
+    """
+    connection.execute(
+        f"""
+        CREATE OR REPLACE TEMP TABLE given_pools AS
+        SELECT DISTINCT pool_id AS given, {pool_id} AS pool_id FROM landing_rows
+        """
+    )
+    connection.execute(
+        """
+        INSERT INTO pools
+        SELECT pool_id, row_number() OVER () + (SELECT count(*) FROM pools)
+        FROM (SELECT DISTINCT pool_id FROM given_pools WHERE pool_id IS NOT NULL)
+        ANTI JOIN pools USING (pool_id)
+        """
+    )
+    connection.execute(
+        """
+        CREATE OR REPLACE TEMP TABLE given_pools AS
+        SELECT given, pool_number FROM given_pools JOIN pools USING (pool_id)
+        """
+    )
 
 
 _EXACT_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE")
@@ -169,8 +219,10 @@ _EXACT_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT"
 
 def _typed(column: LandingColumn, type_: str) -> tuple[str, str]:
     """The expressions for a column's value and its text, by the type the file gives it."""
-    name = column.name
+    name = f"landing_rows.{column.name}"
     text = f"trimmed(CAST({name} AS VARCHAR))"
+    if column.kind == "pool":
+        return "pool_number", text
     if column.kind == "id":
         return text, text
     if column.kind == "word":

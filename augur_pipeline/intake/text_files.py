@@ -162,13 +162,17 @@ def _json_object(decoder: json.JSONDecoder, line: str) -> dict[str, Any] | None:
     return None
 
 
+# Python refuses to read integers of thousands of digits; such a one stays a text
+_NESTED = json.JSONDecoder(parse_int=lambda text: int(text) if len(text) < 4000 else text)
+
+
 def _json_text(value: Any, name: str, line: str) -> str | None:
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, bool):
         return json.dumps(value)
     # something nested is no value of ours: its compact text is the evidence
-    return json.dumps(json.loads(line)[name], ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(_NESTED.decode(line)[name], ensure_ascii=False, separators=(",", ":"))
 
 
 Reader = Callable[[Path, Sequence[str], Sequence[str], set[str]], Iterator[Record]]

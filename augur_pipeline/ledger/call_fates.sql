@@ -5,59 +5,44 @@
 CREATE OR REPLACE TABLE call_fates AS
 WITH compared AS (
     SELECT
-        screened_calls.* EXCLUDE (malformed_text),
-        screened_calls.malformed_text,
-        sealed_calls.fate AS sealed_fate,
-        sealed_calls.reason AS sealed_reason,
+        screened_calls.file_number,
+        screened_calls.source_line,
+        screened_calls.call_id,
+        screened_calls.finding,
         screened_calls.seal = sealed_calls.seal AS equals_seal,
-        -- what a restated call states otherwise: the first sealed field that differs
-        CASE
-            WHEN screened_calls.agent_id <> sealed_calls.agent_id THEN 'agent_id'
-            WHEN screened_calls.pool_id <> sealed_calls.pool_id THEN 'pool_id'
-            WHEN screened_calls.action <> sealed_calls.action THEN 'action'
-            WHEN screened_calls.decider <> sealed_calls.decider THEN 'decider'
-            WHEN canonical_number(screened_calls.confidence, screened_calls.confidence_text)
-                <> canonical_number(sealed_calls.confidence, sealed_calls.confidence_text)
-                THEN 'confidence'
-            WHEN canonical_number(screened_calls.horizon_hours, screened_calls.horizon_hours_text)
-                <> canonical_number(sealed_calls.horizon_hours, sealed_calls.horizon_hours_text)
-                THEN 'horizon_hours'
-            WHEN canonical_number(
-                    screened_calls.reference_price, screened_calls.reference_price_text)
-                <> canonical_number(sealed_calls.reference_price, sealed_calls.reference_price_text)
-                THEN 'reference_price'
-            ELSE 'decided_at'
-        END AS restated_column
+        sealed_calls.fate AS sealed_fate,
+        sealed_calls.reason AS sealed_reason
     FROM screened_calls
     LEFT JOIN sealed_calls
         ON screened_calls.call_id = sealed_calls.call_id AND screened_calls.finding IS NULL
 ),
 
-numbered AS (
-    SELECT
-        *,
-        row_number() OVER (
-            PARTITION BY call_id, finding IS NULL, equals_seal ORDER BY file_number, source_line
-        ) AS place
+-- only where rows share a call_id can one repeat another
+repeated AS (
+    SELECT call_id FROM compared WHERE equals_seal GROUP BY call_id HAVING count(*) > 1
+),
+
+repeats AS (
+    SELECT file_number, source_line
     FROM compared
+    SEMI JOIN repeated USING (call_id)
+    WHERE equals_seal
+    QUALIFY row_number() OVER (PARTITION BY call_id ORDER BY file_number, source_line) > 1
 )
 
 SELECT
-    file_number,
-    source_line,
-    call_id,
-    agent_id,
+    compared.file_number,
+    compared.source_line,
     CASE
         WHEN finding = 'not_yet' THEN 'not_yet'
-        WHEN finding IS NOT NULL THEN 'rejected'
-        WHEN NOT equals_seal THEN 'rejected'
-        WHEN place > 1 THEN 'duplicate'
+        WHEN finding IS NOT NULL OR NOT equals_seal THEN 'rejected'
+        WHEN repeats.source_line IS NOT NULL THEN 'duplicate'
         ELSE sealed_fate
     END AS fate,
     CASE
         WHEN finding IS NOT NULL THEN nullif(finding, 'not_yet')
         WHEN NOT equals_seal THEN 'restated'
-        WHEN place = 1 THEN sealed_reason
-    END AS reason,
-    restated_column
-FROM numbered
+        WHEN repeats.source_line IS NULL THEN sealed_reason
+    END AS reason
+FROM compared
+LEFT JOIN repeats USING (file_number, source_line)

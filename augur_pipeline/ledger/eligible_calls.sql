@@ -23,4 +23,3 @@ SELECT
     seal
 FROM sealed_calls
 WHERE fate = 'eligible'
-ORDER BY call_id

@@ -14,7 +14,7 @@ from augur_pipeline.intake.landing import create_landing_table, land, landing_fi
 from augur_pipeline.policy import Policy
 from augur_pipeline.store.grammar import install_grammar
 from augur_pipeline.store.published import open_published
-from augur_pipeline.store.sql import load_sql, parameters_of
+from augur_pipeline.store.sql import load_sql
 
 MARGIN = timedelta(hours=6)
 """How far around its window a call's prices are shown."""
@@ -79,7 +79,8 @@ def call_life(home: Home, call_id: str) -> CallLife:
                 Path(scratch),
                 home,
                 PRICES,
-                "pool_id = $pool_id AND recorded_at BETWEEN $first AND $last",
+                "recorded_at BETWEEN $first AND $last AND pool_number = "
+                "(SELECT pool_number FROM pools WHERE pool_id = $pool_id)",
                 {
                     "pool_id": sealed["pool_id"],
                     "first": sealed["due_at"] - MARGIN,
@@ -143,8 +144,11 @@ def _landed(
 
 def _judged_prices(connection: duckdb.DuckDBPyConnection) -> list[Row]:
     """The landed prices with their fates, as if all were known, in the order that counts."""
-    statement = load_sql("augur_pipeline.intake", "raw_prices")
-    connection.execute(statement, parameters_of(statement, {"as_of": datetime.max}))
+    connection.execute(
+        "CREATE TABLE run_state AS SELECT $as_of::TIMESTAMP AS as_of", {"as_of": datetime.max}
+    )
+    for name in ("judged_prices", "crowded_prices", "raw_prices"):
+        connection.execute(load_sql("augur_pipeline.intake", name))
     return _rows(
         connection,
         """

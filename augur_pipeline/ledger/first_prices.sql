@@ -1,34 +1,73 @@
 -- first_prices: the first usable price in each call's window, by all prices now known.
 -- grain: one call that has such a price    key: call_id
--- inputs: sealed_calls, previous_settlements, raw_prices
+-- inputs: sealed_calls, previous_settlements, judged_prices, crowded_prices, pools, price_spacing
 -- rule: contract §5; ties at one instant go by sequence (missing last), file name, line.
 -- Settled calls are looked up too: late_prices compares them with what was settled.
+--
+-- Two passes, so that millions of prices stream past a hash table of calls and are never sorted:
+-- time is cut into steps of each pool's mean price spacing, and most calls find their price in
+-- the step of their due time or the next one. The few that do not (nights, gaps) take the first
+-- later price by ASOF join, over their pools' prices only.
 CREATE OR REPLACE TABLE first_prices AS
 WITH asked AS (
-    SELECT call_id, pool_id, due_at, make_timestamp(epoch_us(due_at) + $window_us) AS closes_at
+    SELECT
+        call_id,
+        pool_number,
+        due_at,
+        make_timestamp(epoch_us(due_at) + $window_us) AS closes_at,
+        epoch_us(due_at) // spacing_us AS due_step
     FROM sealed_calls
+    JOIN pools USING (pool_id)
+    JOIN price_spacing USING (pool_number)
     WHERE fate = 'eligible'
         OR call_id IN (SELECT call_id FROM previous_settlements)
 ),
 
 usable AS (
-    SELECT pool_id, recorded_at, price, sequence, file_number, source_line
-    FROM raw_prices
-    WHERE fate = 'usable'
+    SELECT
+        judged_prices.pool_number,
+        recorded_at,
+        price,
+        epoch_us(recorded_at) // spacing_us AS step
+    FROM judged_prices
+    JOIN price_spacing USING (pool_number)
+    WHERE finding IS NULL
 ),
 
-first_instants AS (
-    SELECT asked.call_id, asked.pool_id, asked.closes_at, usable.recorded_at
-    FROM asked
-    ASOF JOIN (SELECT DISTINCT pool_id, recorded_at FROM usable) AS usable
-        ON asked.pool_id = usable.pool_id AND asked.due_at <= usable.recorded_at
+found_near AS (
+    SELECT call_id, arg_min(price, recorded_at) AS price, min(recorded_at) AS recorded_at
+    FROM usable
+    JOIN (SELECT *, unnest([due_step, due_step + 1]) AS step FROM asked) AS probes
+        USING (pool_number, step)
+    WHERE recorded_at BETWEEN due_at AND closes_at
+    GROUP BY call_id
+),
+
+-- a price found within two steps is the first one: nothing lies between the due time and it
+missed AS (
+    SELECT * FROM asked ANTI JOIN found_near USING (call_id)
+),
+
+found_far AS (
+    SELECT call_id, price, recorded_at
+    FROM missed
+    ASOF JOIN (SELECT * FROM usable SEMI JOIN missed USING (pool_number)) AS later
+        ON missed.pool_number = later.pool_number AND missed.due_at <= later.recorded_at
+    WHERE recorded_at <= closes_at
+),
+
+found AS (
+    SELECT call_id, price, recorded_at FROM found_near
+    UNION ALL
+    SELECT call_id, price, recorded_at FROM found_far
 )
 
-SELECT first_instants.call_id, usable.price, usable.recorded_at AS price_recorded_at
-FROM first_instants
-JOIN usable USING (pool_id, recorded_at)
-WHERE usable.recorded_at <= first_instants.closes_at
-QUALIFY row_number() OVER (
-    PARTITION BY first_instants.call_id
-    ORDER BY usable.sequence NULLS LAST, usable.file_number, usable.source_line
-) = 1
+SELECT
+    call_id,
+    coalesce(first_of_instant.price, found.price) AS price,
+    found.recorded_at AS price_recorded_at
+FROM found
+JOIN (SELECT call_id, pool_number FROM asked) AS pool_of_call USING (call_id)
+LEFT JOIN (
+    SELECT pool_number, recorded_at, price FROM crowded_prices WHERE place = 1
+) AS first_of_instant USING (pool_number, recorded_at)

@@ -1,12 +1,12 @@
 -- rejected_rows: every landing row that was rejected, with its reason, for whoever sent it.
 -- grain: one landing row    key: kind, source_file, source_line
--- inputs: call_fates, raw_calls, raw_prices, input_files
+-- inputs: call_fates, raw_calls, sealed_calls, raw_prices, input_files
 CREATE OR REPLACE TABLE rejected_rows AS
 WITH rejected AS (
     SELECT
-        'calls' AS kind, fates.file_number, fates.source_line, fates.call_id, fates.agent_id,
-        reason,
-        CASE reason
+        'calls' AS kind, raw_calls.file_number, raw_calls.source_line, raw_calls.call_id,
+        raw_calls.agent_id, call_fates.reason,
+        CASE call_fates.reason
             WHEN 'malformed_row' THEN NULL
             WHEN 'missing_call_id' THEN 'call_id'
             WHEN 'missing_agent_id' THEN 'agent_id'
@@ -16,27 +16,53 @@ WITH rejected AS (
             WHEN 'unknown_action' THEN 'action'
             WHEN 'unknown_decider' THEN 'decider'
             WHEN 'unknown_order_status' THEN 'order_status'
-            WHEN 'restated' THEN restated_column
+            -- what it states otherwise: the first sealed field that differs
+            WHEN 'restated' THEN CASE
+                WHEN raw_calls.agent_id <> sealed_calls.agent_id THEN 'agent_id'
+                WHEN raw_calls.pool_id <> sealed_calls.pool_id THEN 'pool_id'
+                WHEN raw_calls.action <> sealed_calls.action THEN 'action'
+                WHEN raw_calls.decider <> sealed_calls.decider THEN 'decider'
+                WHEN canonical_number(raw_calls.confidence, raw_calls.confidence_text)
+                    <> canonical_number(sealed_calls.confidence, sealed_calls.confidence_text)
+                    THEN 'confidence'
+                WHEN canonical_number(raw_calls.horizon_hours, raw_calls.horizon_hours_text)
+                    <> canonical_number(
+                        sealed_calls.horizon_hours, sealed_calls.horizon_hours_text)
+                    THEN 'horizon_hours'
+                WHEN canonical_number(raw_calls.reference_price, raw_calls.reference_price_text)
+                    <> canonical_number(
+                        sealed_calls.reference_price, sealed_calls.reference_price_text)
+                    THEN 'reference_price'
+                ELSE 'decided_at'
+            END
             WHEN 'confidence_out_of_range' THEN 'confidence'
             WHEN 'horizon_not_positive' THEN 'horizon_hours'
             WHEN 'horizon_too_long' THEN 'horizon_hours'
             WHEN 'reference_price_not_positive' THEN 'reference_price'
             WHEN 'recorded_before_decided' THEN 'recorded_at'
             WHEN 'sealed_late' THEN
-                CASE WHEN recorded_at IS NULL THEN 'decided_at' ELSE 'recorded_at' END
+                CASE WHEN raw_calls.recorded_at IS NULL THEN 'decided_at' ELSE 'recorded_at' END
         END AS column_name,
-        malformed_text, pool_id, action, decider, order_status,
-        coalesce(confidence_text, CAST(confidence AS VARCHAR)) AS confidence_given,
-        coalesce(horizon_hours_text, CAST(horizon_hours AS VARCHAR)) AS horizon_hours_given,
-        coalesce(reference_price_text, CAST(reference_price AS VARCHAR)) AS reference_price_given,
-        coalesce(decided_at_text, CAST(decided_at AS VARCHAR)) AS decided_at_given,
-        coalesce(recorded_at_text, CAST(recorded_at AS VARCHAR)) AS recorded_at_given,
+        malformed_text, raw_calls.pool_id, raw_calls.action, raw_calls.decider,
+        raw_calls.order_status,
+        coalesce(raw_calls.confidence_text, CAST(raw_calls.confidence AS VARCHAR))
+            AS confidence_given,
+        coalesce(raw_calls.horizon_hours_text, CAST(raw_calls.horizon_hours AS VARCHAR))
+            AS horizon_hours_given,
+        coalesce(raw_calls.reference_price_text, CAST(raw_calls.reference_price AS VARCHAR))
+            AS reference_price_given,
+        coalesce(raw_calls.decided_at_text, CAST(raw_calls.decided_at AS VARCHAR))
+            AS decided_at_given,
+        coalesce(raw_calls.recorded_at_text, CAST(raw_calls.recorded_at AS VARCHAR))
+            AS recorded_at_given,
         NULL::VARCHAR AS price_given,
         NULL::VARCHAR AS sequence_given,
-        coalesce(confidence > 1 AND confidence <= 100, FALSE) AS is_like_percent
-    FROM call_fates AS fates
+        coalesce(raw_calls.confidence > 1 AND raw_calls.confidence <= 100, FALSE)
+            AS is_like_percent
+    FROM call_fates
     JOIN raw_calls USING (file_number, source_line)
-    WHERE fate = 'rejected'
+    LEFT JOIN sealed_calls ON sealed_calls.call_id = raw_calls.call_id
+    WHERE call_fates.fate = 'rejected'
 
     UNION ALL BY NAME
 

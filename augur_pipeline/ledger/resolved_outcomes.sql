@@ -20,4 +20,3 @@ SELECT
     (confidence - outcome) * (confidence - outcome) AS squared_error
 FROM eligible_calls
 LEFT JOIN settlements USING (call_id)
-ORDER BY call_id

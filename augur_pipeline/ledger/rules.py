@@ -84,6 +84,14 @@ OUTCOME_RULES = (
     Rule(
         __package__,
         "resolved_outcomes",
+        "outcomes_follow_settlements",
+        "Every outcome is the settled one, says what price and reference say, and its loss is "
+        "(confidence − outcome)².",
+        is_blocking=True,
+    ),
+    Rule(
+        __package__,
+        "resolved_outcomes",
         "late_prices",
         "Settled calls that today's prices would settle by another price; nothing changes.",
         is_blocking=False,

@@ -23,7 +23,10 @@ WITH judged AS (
 )
 
 SELECT
-    *,
+    file_number,
+    source_line,
+    call_id,
+    finding,
     CASE WHEN finding IS NULL THEN call_seal(
         call_id, agent_id, pool_id, action, decider, confidence, confidence_text,
         horizon_hours, horizon_hours_text, reference_price, reference_price_text, decided_at

@@ -1,21 +1,32 @@
 -- sealed_calls: every call ever sealed, with the fate that today's seasons and policy give it.
 -- grain: one call    key: call_id
--- inputs: screened_calls, previous_sealed_calls, input_files, seasons
+-- inputs: raw_calls, screened_calls, previous_sealed_calls, input_files, seasons
 -- rule: contract §4; the first row of a call_id is the seal, tests 3 to 7 give its fate
 CREATE OR REPLACE TABLE sealed_calls AS
-WITH new_seals AS (
-    SELECT
-        screened_calls.*,
-        input_files.source_file,
-        $as_of AS first_seen_as_of
+WITH unsealed AS (
+    SELECT call_id, file_number, source_line, seal
     FROM screened_calls
-    JOIN input_files ON input_files.kind = 'calls'
-        AND input_files.file_number = screened_calls.file_number
     ANTI JOIN previous_sealed_calls USING (call_id)
     WHERE finding IS NULL
-    QUALIFY row_number() OVER (
-        PARTITION BY call_id ORDER BY screened_calls.file_number, source_line
-    ) = 1
+),
+
+repeated AS (
+    SELECT call_id FROM unsealed GROUP BY call_id HAVING count(*) > 1
+),
+
+first_rows AS (
+    SELECT * FROM unsealed ANTI JOIN repeated USING (call_id)
+    UNION ALL
+    SELECT * FROM unsealed SEMI JOIN repeated USING (call_id)
+    QUALIFY row_number() OVER (PARTITION BY call_id ORDER BY file_number, source_line) = 1
+),
+
+new_seals AS (
+    SELECT raw_calls.*, first_rows.seal, $as_of AS first_seen_as_of, input_files.source_file
+    FROM first_rows
+    JOIN raw_calls USING (file_number, source_line)
+    JOIN input_files
+        ON input_files.kind = 'calls' AND input_files.file_number = raw_calls.file_number
 ),
 
 seals AS (
@@ -105,4 +116,3 @@ SELECT
     END AS fate,
     reason, season_id, source_file, source_line
 FROM judged
-ORDER BY call_id

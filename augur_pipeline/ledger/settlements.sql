@@ -34,4 +34,3 @@ FROM previous_settlements
 UNION ALL BY NAME
 SELECT call_id, status, outcome, is_flat, price, price_recorded_at, settled_at
 FROM settled_now
-ORDER BY call_id

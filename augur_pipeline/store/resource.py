@@ -112,7 +112,8 @@ class Store(DuckDBResource):
     def has_table(self, table: str) -> bool:
         """Whether the work database holds a table."""
         found = self.connection.execute(
-            "SELECT 1 FROM duckdb_tables() WHERE table_name = $table AND database_name = 'work'",
+            "SELECT 1 FROM information_schema.tables "
+            "WHERE table_name = $table AND table_catalog = 'work'",
             {"table": table},
         ).fetchall()
         return bool(found)

@@ -1,0 +1,17 @@
+-- judged_prices: every landing row of prices with what is wrong with it, repeats aside.
+-- grain: one landing row    key: file_number, source_line
+-- inputs: landed_prices, run_state
+-- rule: contract §3, the first finding that applies; NULL: the row can be used
+CREATE OR REPLACE VIEW judged_prices AS
+SELECT
+    *,
+    CASE
+        WHEN malformed_text IS NOT NULL THEN 'malformed_row'
+        WHEN recorded_at > (SELECT as_of FROM run_state) THEN 'not_yet'
+        WHEN pool_number IS NULL THEN 'missing_pool_id'
+        WHEN recorded_at IS NULL THEN 'bad_recorded_at'
+        WHEN price IS NULL THEN 'bad_price'
+        WHEN price <= 0 THEN 'price_not_positive'
+        WHEN sequence_text IS NOT NULL THEN 'bad_sequence'
+    END AS finding
+FROM landed_prices
