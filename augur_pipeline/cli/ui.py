@@ -36,13 +36,19 @@ def ui(home_directory: str, port: int) -> None:
         *("--host", "127.0.0.1", "--port", str(port), "--log-level", "warning"),
     ]
     click.echo(f"Dagster's UI on {home.root}: http://127.0.0.1:{port} (Ctrl-C stops it)", err=True)
-    server = subprocess.Popen(command, env=environment, cwd=instance, start_new_session=True)
+    server: subprocess.Popen[bytes] | None = None
+    is_stopped = False
 
     def stop(signum: int, frame: FrameType | None) -> None:
-        server.terminate()
+        nonlocal is_stopped
+        is_stopped = True
+        if server is not None:
+            server.terminate()
 
+    # before the server starts: a background job of a script ignores SIGINT, and a child would
+    # inherit that and never stop; a handled signal is reset for it
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, stop)
+    server = subprocess.Popen(command, env=environment, cwd=instance, start_new_session=True)
     code = server.wait()
-    # a stop that was asked for is no failure
-    sys.exit(0 if code in (0, -signal.SIGTERM, -signal.SIGINT) else 1)
+    sys.exit(0 if is_stopped or code == 0 else 1)

@@ -49,13 +49,11 @@ def fill(connection: duckdb.DuckDBPyConnection, model: Model) -> None:
 
 
 def table_digest(connection: duckdb.DuckDBPyConnection, model: Model, folder: Path) -> str:
-    """SHA-256 of a table's canonical text: DuckDB's CSV of it, rows in key order.
-
-    A new table's rows were inserted in key order and are read back in it.
-    """
+    """SHA-256 of a table's canonical text: DuckDB's CSV of it, rows in key order."""
     path = folder / "digest.csv"
     connection.execute(
-        f"COPY (FROM {name_of(model)}) TO $path (FORMAT csv, HEADER true)",
+        f"COPY (FROM {name_of(model)} ORDER BY {', '.join(key_of(model))}) "
+        "TO $path (FORMAT csv, HEADER true)",
         {"path": str(path)},
     )
     try:
