@@ -14,6 +14,7 @@ from dagster import (
     schedule,
 )
 
+from augur_pipeline.diagnostics import assets as diagnostics
 from augur_pipeline.exports import assets as exports
 from augur_pipeline.intake import assets as intake
 from augur_pipeline.intake.rules import intake_checks
@@ -54,6 +55,7 @@ defs = Definitions(
         ledger.resolved_outcomes,
         scores.agent_season_brier,
         scores.season_scores,
+        diagnostics.scored_forecasts,
         exports.passports,
         exports.published,
     ],

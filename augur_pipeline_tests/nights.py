@@ -96,6 +96,7 @@ def work_night(store: Store) -> None:
     settle_calls(store)
     for name in ("agent_season_brier", "season_scores"):
         store.run("augur_pipeline.scores", name)
+    store.run("augur_pipeline.diagnostics", "scored_forecasts")
     store.run("augur_pipeline.exports", "passports")
 
 

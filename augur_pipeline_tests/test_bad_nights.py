@@ -324,7 +324,10 @@ def start(home: Path, as_of: str) -> subprocess.Popen[str]:
 def test_killed_at_random_moments(undisturbed: Undisturbed, tmp_path: Path) -> None:
     """Real runs; the first of them measures how long one takes."""
     before = time.monotonic()
-    assert augur("run", "--home", undisturbed.copy(tmp_path / "timed"), "--as-of", SECOND).returncode == 0
+    assert (
+        augur("run", "--home", undisturbed.copy(tmp_path / "timed"), "--as-of", SECOND).returncode
+        == 0
+    )
     seconds = time.monotonic() - before
     chance = random.Random(20240606)
     home = undisturbed.copy(tmp_path / "home")

@@ -1,5 +1,6 @@
 """The published tables and the rules a publication must pass."""
 
+from augur_pipeline.diagnostics.tables import ScoredForecasts
 from augur_pipeline.exports.tables import Passports, RunInfo
 from augur_pipeline.intake.rules import RULES as INTAKE_RULES
 from augur_pipeline.intake.tables import InputFiles, Seasons
@@ -25,6 +26,7 @@ CONTENT_TABLES: tuple[Model, ...] = (
     EligibleCalls,
     ResolvedOutcomes,
     LatePrices,
+    ScoredForecasts,
     SealedCalls,
     Settlements,
     ExcludedCalls,
