@@ -36,7 +36,7 @@ SELECT
     calls.model_version
 FROM eligible_calls AS calls
 JOIN resolved_outcomes AS outcomes USING (call_id)
-JOIN season_blocks USING (season_id)
+JOIN season_blocks ON season_blocks.season_id = calls.season_id
 JOIN (
     SELECT
         call_id,

@@ -21,7 +21,7 @@ def test_fair_odds_are_not_refused_for_their_rounding(odds):
 
 @pytest.mark.parametrize("odds", [[2.01, 2.0], [5.0], [1.43, 3.34]])
 def test_odds_that_leave_an_outcome_out(odds):
-    with pytest.raises(ValueError, match="sum to 0.* below 1"):
+    with pytest.raises(ValueError, match=r"sum to 0.* below 1"):
         remove_overround(odds)
 
 

@@ -64,10 +64,12 @@ def bad_values(name):
 
 
 def refused(call, arguments):
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(ValueError, match="") as caught:
         call(**arguments)
     message = str(caught.value)
-    assert message and "\n" not in message and len(message) < 250, message
+    assert message
+    assert "\n" not in message
+    assert len(message) < 250, message
     return message
 
 
