@@ -492,7 +492,7 @@ def test_no_room_for_the_link_after_the_database(
 ) -> None:
     """The night is published by then: the message must not deny it."""
     home = undisturbed.copy(tmp_path / "home")
-    step = f"symlink .{undisturbed.second.digest} exports/.latest.new"
+    step = f"symlink {set_name(undisturbed.second.digest, SECOND)} exports/.latest.new"
     ended = nights.run(home, SECOND, at=step, action="deny")
     assert ended.status == 1, ended.stderr
     assert assert_whole(home, undisturbed.first, undisturbed.second) is undisturbed.second

@@ -45,8 +45,12 @@ def publish(store: Store) -> str:
         nonlocal digest
         # one transaction: a commit a statement would wait for the disk hundreds of times
         connection.begin()
-        for model in CONTENT_TABLES:
-            fill(connection, model)
+        try:
+            for model in CONTENT_TABLES:
+                fill(connection, model)
+        except BaseException:
+            connection.rollback()
+            raise
         connection.commit()
         digest = content_digest(connection, CONTENT_TABLES, store.paths.work)
         _add_run_info(store, connection, as_of, digest)

@@ -4,6 +4,7 @@ import filecmp
 import hashlib
 import logging
 import os
+import re
 import shutil
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -17,6 +18,9 @@ from augur_pipeline.store.resource import Store
 from augur_pipeline.store.tables import Model, columns_of, key_of, name_of, table_ddl
 
 logger = logging.getLogger(__name__)
+
+# ours to remove; whatever else lies in exports/ is not
+_EXPORT_SET = re.compile(r"\.[0-9a-f]{64}-[0-9T]+(\.new)?")
 
 NEW = "new"
 """Catalog name of the database being built."""
@@ -124,6 +128,7 @@ def place_exports(final: Path, build: Callable[[Path], None]) -> None:
         shutil.rmtree(fresh)
     else:
         fresh.rename(final)
+    sync_folder(final.parent)
 
 
 def _same_files(left: Path, right: Path) -> bool:
@@ -162,5 +167,5 @@ def link_exports(home: Home, current: Path) -> None:
 def drop_old_exports(home: Home, current: Path) -> None:
     """Remove export sets other than the current one."""
     for path in home.exports.iterdir():
-        if path.name not in (current.name, home.latest.name):
+        if _EXPORT_SET.fullmatch(path.name) and path.name != current.name:
             shutil.rmtree(path, ignore_errors=True)
