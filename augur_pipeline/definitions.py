@@ -21,7 +21,7 @@ from augur_pipeline.intake.rules import intake_checks
 from augur_pipeline.ledger import assets as ledger
 from augur_pipeline.ledger.rules import eligible_checks, outcome_checks, sealed_checks
 from augur_pipeline.scores import assets as scores
-from augur_pipeline.scores.rules import scores_checks
+from augur_pipeline.scores.rules import brier_checks, score_checks
 from augur_pipeline.store.clock import RunClock
 from augur_pipeline.store.resource import Store
 
@@ -60,7 +60,14 @@ defs = Definitions(
         exports.passports,
         exports.published,
     ],
-    asset_checks=[intake_checks, sealed_checks, eligible_checks, outcome_checks, scores_checks],
+    asset_checks=[
+        intake_checks,
+        sealed_checks,
+        eligible_checks,
+        outcome_checks,
+        brier_checks,
+        score_checks,
+    ],
     jobs=[nightly],
     schedules=[nightly_schedule],
     resources={

@@ -955,7 +955,9 @@ def score_of(measured: dict[str, tuple[float, float]]) -> tuple[float | None, di
         return value, {term: 1.0}
     weights = decimal_sum(weight for weight, _ in measured.values())
     weighted = decimal_sum(weight * value for weight, value in measured.values())
-    return weighted / weights, {term: weight / weights for term, (weight, _) in measured.items()}
+    values = [value for _, value in measured.values()]
+    score = max(min(values), min(max(values), weighted / weights))
+    return score, {term: weight / weights for term, (weight, _) in measured.items()}
 
 
 # ---------------------------------------------------------------------------------------------

@@ -101,6 +101,11 @@ BREAKS: dict[str, list[str]] = {
         f"UPDATE agent_season_brier SET calls_needed = 0 {FEW}",
         f"UPDATE agent_season_brier SET resolved_calls = 4 {FIVE}",
     ],
+    "season_scores_in_range": [
+        "UPDATE season_scores SET score = 100.00000000000001",
+        "UPDATE season_scores SET score = 'nan'::DOUBLE",
+        "UPDATE season_scores SET score = NULL WHERE len(measured_terms) > 0",
+    ],
     "scores_in_range": [
         f"UPDATE agent_season_brier SET brier = 'nan'::DOUBLE {FIVE}",
         f"UPDATE agent_season_brier SET brier = 1.0000000000000002 {FIVE}",
@@ -198,7 +203,7 @@ def test_a_broken_rule_stops_the_publication(
     before = published_bytes(published_home)
     # the statement changes one or two of these tables: put them back afterwards
     tables = ("funnel", "input_files", "sealed_calls", "eligible_calls", "resolved_outcomes",
-              "settlements", "agent_season_brier")  # fmt: skip
+              "settlements", "agent_season_brier", "season_scores")  # fmt: skip
     for table in tables:
         worked.connection.execute(f"CREATE OR REPLACE TEMP TABLE kept_{table} AS FROM work.{table}")
     worked.connection.execute(BREAKS[name][0])

@@ -25,6 +25,8 @@ def safe_text(value: Any) -> Text:
         if value.tzinfo is not None:
             value = value.astimezone(UTC).replace(tzinfo=None)
         return Text(value.isoformat(sep=" ") + "Z")
+    if isinstance(value, float):
+        return Text(f"{value:.10g}")
     return Text(printable(str(value)))
 
 

@@ -47,10 +47,11 @@ def _open(path: Path) -> io.TextIOWrapper:
 
 
 class _Lines:
-    """Iterates over physical lines, remembering the text of the record being read."""
+    """Iterates over physical lines, remembering those of the record being read."""
 
     def __init__(self, source: io.TextIOWrapper) -> None:
         self._source = source
+        self._again: list[str] = []
         self.read = 0
         self.record: list[str] = []
 
@@ -58,10 +59,15 @@ class _Lines:
         return self
 
     def __next__(self) -> str:
-        line = next(self._source)
+        line = self._again.pop() if self._again else next(self._source)
         self.read += 1
         self.record.append(line)
         return line
+
+    def read_again(self, lines: Sequence[str]) -> None:
+        """Give lines that were read once more, before the rest."""
+        self._again += reversed(lines)
+        self.read -= len(lines)
 
 
 def read_csv(
@@ -84,13 +90,14 @@ def read_csv(
             except StopIteration:
                 return
             except csv.Error as error:
-                # a quoted field that runs over lines into other records was never closed
-                if "unexpected end of data" in str(error) or len(lines.record) > 1:
+                if "unexpected end of data" in str(error):
                     raise InputError(
                         f"{path}: line {first_line}: a quote opened in this record is never "
                         "closed; mend or remove the record"
                     ) from None
-                yield first_line, raw_text("".join(lines.record)), nothing
+                # a stray quote may have drawn in good records: only its first line is bad
+                yield first_line, raw_text(lines.record[0]), nothing
+                lines.read_again(lines.record[1:])
                 continue
             if not fields:
                 continue

@@ -2,7 +2,7 @@
 
 from augur_pipeline.store.checks import Rule, build_checks
 
-RULES = (
+BRIER_RULES = (
     Rule(
         __package__,
         "agent_season_brier",
@@ -27,4 +27,17 @@ RULES = (
     ),
 )
 
-scores_checks = build_checks("scores_checks", RULES)
+SCORE_RULES = (
+    Rule(
+        __package__,
+        "season_scores",
+        "season_scores_in_range",
+        "Season scores lie in [0, 100] and are there exactly where a term is measured.",
+        is_blocking=True,
+    ),
+)
+
+RULES = (*BRIER_RULES, *SCORE_RULES)
+
+brier_checks = build_checks("brier_checks", BRIER_RULES)
+score_checks = build_checks("score_checks", SCORE_RULES)

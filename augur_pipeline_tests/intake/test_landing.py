@@ -108,7 +108,9 @@ CSV_ROWS = [
     (13, None, "c13,a,P,buy,llm,0.8,1,100,2024-01-02T00:00:00Z,x,too,long"),
     (14, None, 'c14,"bad"quoting,P,buy,llm,0.8,1,100,2024-01-02,x'),
     (15, None, "c15,\ufffd\ufffd,P,buy,llm,0.8,1,100,2024-01-02,x"),
-    (16, None, '"c16\nmore","bad"quoting,x'),
+    # a stray quote draws in what follows: each line is read for itself, none is swallowed
+    (16, None, '"c16'),
+    (17, None, 'more","bad"quoting,x'),
     (18, None, "   "),
     (19, None, "z" * 200),
     (20, None, '"' + "é" * 199),
@@ -142,9 +144,16 @@ def test_malformed_rows_are_rejected_with_line_and_raw_text(tmp_path: Path) -> N
     ) == [(n, "malformed_row", None, text, None) for n, _, text in CSV_ROWS if text is not None]
     assert query(home, "SELECT fate, reason, rows FROM funnel WHERE kind = 'calls' ORDER BY 1") == [
         ("eligible", None, 5),
-        ("rejected", "malformed_row", 8),
+        ("rejected", "malformed_row", 9),
     ]
-    assert query(home, "SELECT rows FROM input_files WHERE kind = 'calls'") == [(13,)]
+    assert query(home, "SELECT rows FROM input_files WHERE kind = 'calls'") == [(14,)]
+
+
+def test_a_stray_quote_swallows_no_good_row(taken_in: TakenIn, tmp_path: Path) -> None:
+    quoted = line("c4").replace(",llm,", ',"llm",')
+    lines = [HEADER, line("c2").replace(",P,", ',"P,'), line("c3"), quoted, line("c5")]
+    home = home_of(tmp_path, "calls.csv", "\n".join(lines))
+    assert [call for _, call in taken_in(home, "source_line, call_id")] == [None, "c3", "c4", "c5"]
 
 
 def test_csv_columns_in_any_order_with_padded_names(taken_in: TakenIn, tmp_path: Path) -> None:
