@@ -32,7 +32,7 @@ from matplotlib.font_manager import FontProperties, get_font
 from matplotlib.lines import Line2D
 from matplotlib.patches import Polygon, Rectangle
 from numpy.typing import ArrayLike, NDArray
-from PIL import Image
+from PIL import Image, ImageColor
 
 from augur_pipeline.verification import (
     Bin,
@@ -52,7 +52,8 @@ WIDTH, HEIGHT = 800, 1130
 """Pixels of a single diagram."""
 
 BLUE, SKY, VERMILION = "#0072B2", "#A6D3F0", "#D55E00"
-INK, GREY, FAINT = "#1A1A1A", "#595959", "#D9D9D9"
+INK, GREY, FAINT, PAPER = "#1A1A1A", "#595959", "#D9D9D9", "#FFFFFF"
+COLOURS = (BLUE, SKY, VERMILION, INK, GREY, FAINT)
 
 STRIP_CENTRES = np.arange(21) / 20
 """Bars of the strip that shows how often which probability was stated: each counts what is nearest
@@ -72,7 +73,7 @@ MOST_DOTS = 40
 """With more stated probabilities, the curve has no dots."""
 
 MOST_DRAWN = 20_000_000
-"""Rows or levels times draws; large seasons get fewer draws, never fewer than 199."""
+"""Rows (where each is an episode) or levels, times draws: beyond it the band has 199 draws."""
 
 _ONE_AT_A_TIME = threading.Lock()
 _FONT_FILE = Path(mpl.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
@@ -130,7 +131,10 @@ def diagram_numbers(data: DiagramData) -> DiagramNumbers:
         p_band = np.round(p_known, 3)
     is_single = len(set(episodes)) == p_known.size
     at_a_draw = p_known.size if is_single else np.unique(p_band).size
-    draws = DRAWS if at_a_draw * DRAWS <= MOST_DRAWN else 199
+    is_large = at_a_draw * DRAWS > MOST_DRAWN
+    by_chance = None
+    if not is_large:
+        by_chance = calibration_tests(p_band, y_known, episodes, draws=DRAWS).mcb_null_mean
     return DiagramNumbers(
         n=p.size,
         with_episode=p_known.size,
@@ -138,10 +142,10 @@ def diagram_numbers(data: DiagramData) -> DiagramNumbers:
         corp=curve,
         interval=brier_interval(p_known, y_known, episodes),
         ece=calibration_error(p, y).ece,
-        mcb_by_chance=calibration_tests(p_band, y_known, episodes, draws=DRAWS).mcb_null_mean,
+        mcb_by_chance=by_chance,
         bins=reliability_table(p, y),
         bin_ranges=reliability_table(p_known, y_known, episodes=episodes),
-        band=consistency_band(p_band, y_known, episodes, draws=draws),
+        band=consistency_band(p_band, y_known, episodes, draws=199 if is_large else DRAWS),
         strip=np.bincount(
             np.searchsorted((2 * np.arange(20) + 1) / 40, p, side="right"), minlength=21
         ),
@@ -177,7 +181,7 @@ def reliability_diagram(data: DiagramData) -> bytes:
             (foot - side * (STRIP_TOP - STRIP_FOOT) / 2, "count"),
         ):
             _write(figure, 26, middle, text, 11.5, INK, ha="center", va="center", rotation=90)
-        y = foot + 108
+        y = float(foot + 108)
         for text, size, colour in _caption(numbers):
             _write(figure, 24, y, text, size, colour)
             y += 2.7 * size
@@ -209,7 +213,8 @@ def small_multiples(title: str, panels: Sequence[DiagramData]) -> bytes:
             _write(figure, width / 2, height / 2, "no resolved calls", 13, GREY, ha="center")
         lines = (
             "stated probability (across), observed frequency (up), bars: how often stated",
-            "line: CORP · area: 95 % range if calibrated · squares: 10 bins",
+            "line: CORP curve · area: 95 % range if calibrated · squares: 10 bins · "
+            "Brier = MCB − DSC + UNC",
         )
         for line, text in enumerate(lines):
             y = height - 42 + 26 * line
@@ -259,7 +264,7 @@ def _draw(axes: Axes, numbers: DiagramNumbers, sizes: _Sizes, has_labels: bool =
     if numbers.n == 0:
         axes.text(
             0.5, 0.62, "no resolved calls", fontproperties=_font(sizes.text + 3), color=GREY,
-            ha="center", va="center", bbox={"facecolor": "white", "edgecolor": "none"},
+            ha="center", va="center", bbox={"facecolor": PAPER, "edgecolor": "none"},
         )  # fmt: skip
         return
     _draw_band(axes, numbers.band)
@@ -355,7 +360,7 @@ def _draw_bins(axes: Axes, numbers: DiagramNumbers, sizes: _Sizes) -> None:
             mew=sizes.line * 0.5,
         )  # fmt: skip
     _line(
-        axes, x, [point[1] for point in points], ls="", marker="s", ms=sizes.square, mfc="white",
+        axes, x, [point[1] for point in points], ls="", marker="s", ms=sizes.square, mfc=PAPER,
         mec=VERMILION, mew=sizes.line * 0.65, zorder=6,
     )  # fmt: skip
 
@@ -389,11 +394,10 @@ def _draw_legend(axes: Axes, numbers: DiagramNumbers, sizes: _Sizes) -> None:
     }
     step, start, end, top = 0.052, 0.03, 0.105, 0.955
     middle = (start + end) / 2
+    lines = len(entries)
+    corner = 0.012, top - step * (lines - 0.4)
     axes.add_artist(
-        Rectangle(
-            (0.012, top - step * (len(entries) - 0.4)), 0.54, step * (len(entries) + 0.2),
-            color="white", alpha=0.85, lw=0, zorder=3,
-        )  # fmt: skip
+        Rectangle(corner, 0.54, step * (lines + 0.2), color=PAPER, alpha=0.85, lw=0, zorder=3)
     )
     for number, entry in enumerate(entries):
         y = top - step * number
@@ -406,7 +410,7 @@ def _draw_legend(axes: Axes, numbers: DiagramNumbers, sizes: _Sizes) -> None:
             )
         elif entry == "bins":
             _line(
-                axes, [middle], [y], marker="s", ms=sizes.square, mfc="white", mec=VERMILION,
+                axes, [middle], [y], marker="s", ms=sizes.square, mfc=PAPER, mec=VERMILION,
                 mew=sizes.line * 0.65, zorder=7,
             )  # fmt: skip
         else:
@@ -421,7 +425,7 @@ def _caption(numbers: DiagramNumbers) -> Iterator[tuple[str, float, str]]:
     """Lines below a large diagram: text, size, colour."""
     result = numbers.corp
     if result.brier is None:
-        yield "n 0", 11.0, INK
+        yield "n 0: nothing to score yet", 11.0, INK
         return
     episodes = f" · {_count(numbers.episodes, 'episode')}" if numbers.with_episode else ""
     score = f"Brier {_number(result.brier)}{_ends(numbers.interval)}"
@@ -436,16 +440,22 @@ def _caption(numbers: DiagramNumbers) -> Iterator[tuple[str, float, str]]:
     if numbers.mcb_by_chance is not None:
         notes.append(f"MCB by chance alone {_number(numbers.mcb_by_chance)}")
     yield " · ".join(notes), 9.0, GREY
-    left_out = numbers.n - numbers.with_episode
+    yield _note(numbers), 9.0, GREY
+
+
+def _note(numbers: DiagramNumbers) -> str:
+    """What is missing, and why."""
     if numbers.with_episode == 0:
-        note = "no episodes known: no band, no intervals"
-    else:
-        note = "whole episodes are the unit of band and intervals"
-        if numbers.band.low is None:
-            note = "no band: fewer than six episodes"
-        if left_out:
-            note += f" · {left_out:,} without an episode left out of them"
-    yield note, 9.0, GREY
+        return "no episodes known: no band, no intervals"
+    notes = []
+    if numbers.band.low is None:
+        notes.append("no band: fewer than six episodes")
+    elif numbers.interval.undefined_reason is not None:
+        reason = numbers.interval.undefined_reason.replace("_", " ")
+        notes.append(f"no Brier interval: {reason}")
+    if numbers.with_episode < numbers.n:
+        notes.append(f"{numbers.n - numbers.with_episode:,} without episode: not in ranges")
+    return " · ".join(notes or ["whole episodes are the unit of band and intervals"])
 
 
 def _short_caption(numbers: DiagramNumbers) -> Iterator[str]:
@@ -557,19 +567,60 @@ def _figure(width: int, height: int) -> Iterator[Figure]:
         mpl.rcdefaults()
         figure = Figure(
             figsize=(width / DOTS_PER_INCH, height / DOTS_PER_INCH), dpi=DOTS_PER_INCH,
-            facecolor="white",
+            facecolor=PAPER,
         )  # fmt: skip
         FigureCanvasAgg(figure)
         yield figure
 
 
 def _png(figure: Figure) -> bytes:
-    """The picture in 128 colours: a third of the size, and no slower than all of them."""
+    """The picture in the diagram's colours and their blends: less than half the bytes."""
     canvas = figure.canvas
     assert isinstance(canvas, FigureCanvasAgg)
-    canvas.draw()
-    picture = Image.fromarray(np.asarray(canvas.buffer_rgba())[:, :, :3])
-    picture = picture.quantize(128, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+    canvas.draw()  # type: ignore[no-untyped-call]
+    colours, of_cell = _palette()
+    pixels = np.asarray(canvas.buffer_rgba())  # type: ignore[no-untyped-call]
+    picture = Image.fromarray(of_cell[_cells(pixels)], mode="P")
+    picture.putpalette(colours)
     file = io.BytesIO()
     picture.save(file, "png", dpi=(DOTS_PER_INCH, DOTS_PER_INCH))
     return file.getvalue()
+
+
+def _cells(colours: NDArray[np.uint8]) -> NDArray[np.uint16]:
+    """Which of 32 × 32 × 32 cells each colour lies in; the last axis is red, green, blue, …"""
+    red, green, blue = ((colours[..., part] >> 3).astype(np.uint16) for part in range(3))
+    return red << np.uint16(10) | green << np.uint16(5) | blue
+
+
+@cache
+def _palette() -> tuple[bytes, NDArray[np.uint8]]:
+    """Every colour with its steps to what it lies on (smoothed edges), and the nearest per cell.
+
+    Pillow's own `quantize` would do, but turns white into a pale grey.
+    """
+    edges = (
+        (PAPER, INK), (PAPER, GREY), (PAPER, BLUE), (PAPER, VERMILION), (PAPER, SKY),
+        (PAPER, FAINT), (SKY, BLUE), (SKY, INK), (SKY, VERMILION), (SKY, FAINT),
+        (VERMILION, BLUE), (BLUE, INK),
+    )  # fmt: skip
+    plain = [ImageColor.getrgb(colour)[:3] for colour in (*COLOURS, PAPER)]
+    blends = dict.fromkeys(plain)
+    for ground, ink in edges:
+        lower, upper = (np.array(ImageColor.getrgb(colour)) for colour in (ground, ink))
+        for step in range(1, 19):
+            red, green, blue = np.rint(lower + (upper - lower) * (step / 19)).astype(int).tolist()
+            blends[red, green, blue] = None
+    colours = np.array(list(blends), dtype=np.int32)
+    assert len(colours) <= 256
+    cell = np.arange(32**3)
+    middles = np.stack([cell >> 10, cell >> 5 & 31, cell & 31], axis=1).astype(np.int32) * 8 + 4
+    nearest = np.zeros(cell.size, dtype=np.uint8)
+    least = np.full(cell.size, np.iinfo(np.int32).max, dtype=np.int32)
+    for number, colour in enumerate(colours):
+        distance = ((middles - colour) ** 2).sum(axis=1)
+        nearest[distance < least] = number
+        least = np.minimum(least, distance)
+    # areas come out exactly
+    nearest[_cells(colours[: len(plain)].astype(np.uint8))] = np.arange(len(plain))
+    return colours.astype(np.uint8).tobytes(), nearest

@@ -113,9 +113,7 @@ def consistency_band(
             for signs in (half, -half)
         )
     else:
-        sums = (
-            levels.flipped(signs) for signs in random_patterns(ids.count, made, start, at_once)
-        )
+        sums = (levels.flipped(signs) for signs in random_patterns(ids.count, made, start, at_once))
     tail = floor((made if is_exact else made + 1) * in_tail * (1.0 + 1e-12)) + is_exact
     low, high = _tails((isotonic_fits(of_draws, levels.size) for of_draws in sums), tail)
     return ConsistencyBand(

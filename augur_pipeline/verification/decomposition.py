@@ -191,4 +191,3 @@ def debiased_reliability(
     r = (total(gap)[has_two] ** 2 - squares) / pairs
     used = n[has_two]
     return DebiasedReliability(fsum((used * r).tolist()) / fsum(used.tolist()), left_out)
-
