@@ -48,7 +48,7 @@ from augur_pipeline.verification import (
 )
 
 DOTS_PER_INCH = 160
-WIDTH, HEIGHT = 800, 1130
+WIDTH, HEIGHT = 800, 1196
 """Pixels of a single diagram."""
 
 BLUE, SKY, VERMILION = "#0072B2", "#A6D3F0", "#D55E00"
@@ -164,12 +164,12 @@ def _known_episodes(episodes: Any, rows: int) -> tuple[NDArray[np.bool_], list[i
 
 
 def reliability_diagram(data: DiagramData) -> bytes:
-    """The reliability diagram of one forecaster: a PNG of 800 × 1130 pixels.
+    """The reliability diagram of one forecaster: a PNG of 800 × 1196 pixels.
 
     Raises: ValueError for what is no probability, outcome or episode
     """
     numbers = diagram_numbers(data)
-    left, top, side = 118, 62, 656
+    left, top, side = 118, 128, 656
     tall = round(side * (1.0 - STRIP_FOOT))
     foot = top + tall
     with _figure(WIDTH, HEIGHT) as figure:
@@ -382,6 +382,7 @@ def _draw_strip(axes: Axes, strip: NDArray[np.int64], sizes: _Sizes) -> None:
 
 
 def _draw_legend(axes: Axes, numbers: DiagramNumbers, sizes: _Sizes) -> None:
+    """Above the diagram: within it, some interval would run through."""
     has_ranges = any(known.low is not None for known in numbers.bin_ranges)
     entries = ["curve", "bins", "diagonal"]
     if numbers.band.low is not None:
@@ -392,21 +393,18 @@ def _draw_legend(axes: Axes, numbers: DiagramNumbers, sizes: _Sizes) -> None:
         "bins": "10 bins, 95 % interval" if has_ranges else "10 bins",
         "diagonal": "calibrated",
     }
-    step, start, end, top = 0.052, 0.03, 0.105, 0.955
-    middle = (start + end) / 2
-    lines = len(entries)
-    corner = 0.012, top - step * (lines - 0.4)
-    axes.add_artist(
-        Rectangle(corner, 0.54, step * (lines + 0.2), color=PAPER, alpha=0.85, lw=0, zorder=3)
-    )
     for number, entry in enumerate(entries):
-        y = top - step * number
+        row, column = divmod(number, 2)
+        y = 1.088 - 0.052 * row
+        start = 0.4 * column
+        end = start + 0.075
+        middle = (start + end) / 2
         if entry == "curve":
             _line(axes, [start, end], [y, y], color=BLUE, lw=sizes.line, zorder=7)
             _line(axes, [middle], [y], marker="o", color=BLUE, ms=sizes.dot, mew=0, zorder=7)
         elif entry == "band":
             axes.add_artist(
-                Rectangle((start, y - 0.016), end - start, 0.032, color=SKY, lw=0, zorder=7)
+                Rectangle((start, y - 0.016), 0.075, 0.032, color=SKY, lw=0, clip_on=False)
             )
         elif entry == "bins":
             _line(

@@ -230,7 +230,7 @@ def test_colours_come_out_as_they_are():
 def test_the_curve_and_the_band_are_where_they_should_be():
     """Two probabilities, read off the picture: (.6, .5) and (.9, 1) on the diagram's square."""
     image = picture(reliability_diagram(CASES["two probabilities"])).convert("RGB")
-    left, top, side = 118, 62, 656
+    left, top, side = 118, 128, 656
 
     def colour_at(x, y):
         return image.getpixel((round(left + x * side), round(top + (1 - y) * side)))
