@@ -56,6 +56,7 @@ defs = Definitions(
         scores.agent_season_brier,
         scores.season_scores,
         diagnostics.scored_forecasts,
+        diagnostics.calibration_diagnostics,
         exports.passports,
         exports.published,
     ],

@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 from dagster import build_init_resource_context
 
+from augur_pipeline.diagnostics.steps import diagnose
 from augur_pipeline.exports.published import publish
 from augur_pipeline.intake.assets import refuse_backwards, start_run, take_in
 from augur_pipeline.ledger.steps import seal_calls, select_eligible, settle_calls
@@ -97,6 +98,7 @@ def work_night(store: Store) -> None:
     for name in ("agent_season_brier", "season_scores"):
         store.run("augur_pipeline.scores", name)
     store.run("augur_pipeline.diagnostics", "scored_forecasts")
+    diagnose(store)
     store.run("augur_pipeline.exports", "passports")
 
 

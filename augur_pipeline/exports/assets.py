@@ -12,7 +12,7 @@ from augur_pipeline.store.resource import Store
 
 
 @asset(
-    deps=["season_scores", "scored_forecasts"],
+    deps=["season_scores", "calibration_diagnostics"],
     group_name="exports",
     kinds={"duckdb", "sql", "json"},
     owners=OWNERS,

@@ -1,6 +1,11 @@
 """The published tables and the rules a publication must pass."""
 
-from augur_pipeline.diagnostics.tables import ScoredForecasts
+from augur_pipeline.diagnostics.tables import (
+    CalibrationDiagnostics,
+    ReliabilityBins,
+    ReliabilityCurve,
+    ScoredForecasts,
+)
 from augur_pipeline.exports.tables import Passports, RunInfo
 from augur_pipeline.intake.rules import RULES as INTAKE_RULES
 from augur_pipeline.intake.tables import InputFiles, Seasons
@@ -23,6 +28,9 @@ CONTENT_TABLES: tuple[Model, ...] = (
     AgentSeasonBrier,
     SeasonScores,
     Passports,
+    CalibrationDiagnostics,
+    ReliabilityBins,
+    ReliabilityCurve,
     EligibleCalls,
     ResolvedOutcomes,
     LatePrices,
