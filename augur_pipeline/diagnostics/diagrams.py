@@ -63,7 +63,8 @@ STRIP_FOOT, STRIP_TOP = -0.31, -0.115
 """Where the strip lies, in units of the diagram's height: below it, on the same axis."""
 
 DRAWS = 999
-"""Sign patterns drawn for the band and for the miscalibration that chance alone would show."""
+"""Sign patterns drawn for the band. The miscalibration that chance alone would show is of the tests'
+usual 1999, so that it is the number in `calibration_diagnostics`."""
 
 MOST_LEVELS = 1000
 """With more stated probabilities, those of the band are rounded to three decimals first: a quarter
@@ -134,7 +135,7 @@ def diagram_numbers(data: DiagramData) -> DiagramNumbers:
     is_large = at_a_draw * DRAWS > MOST_DRAWN
     by_chance = None
     if not is_large:
-        by_chance = calibration_tests(p_band, y_known, episodes, draws=DRAWS).mcb_null_mean
+        by_chance = calibration_tests(p_band, y_known, episodes).mcb_null_mean
     return DiagramNumbers(
         n=p.size,
         with_episode=p_known.size,
@@ -384,19 +385,16 @@ def _draw_strip(axes: Axes, strip: NDArray[np.int64], sizes: _Sizes) -> None:
 def _draw_legend(axes: Axes, numbers: DiagramNumbers, sizes: _Sizes) -> None:
     """Above the diagram: within it, some interval would run through."""
     has_ranges = any(known.low is not None for known in numbers.bin_ranges)
-    entries = ["curve", "bins", "diagonal"]
-    if numbers.band.low is not None:
-        entries.insert(1, "band")
-    words = {
-        "curve": "CORP curve",
-        "band": "95 % range if calibrated",
-        "bins": "10 bins, 95 % interval" if has_ranges else "10 bins",
-        "diagonal": "calibrated",
+    entries = {
+        "curve": (0, 0, "CORP curve"),
+        "band": (0, 1, "95 % range if calibrated"),
+        "bins": (1, 0, "10 bins, 95 % interval" if has_ranges else "10 bins"),
+        "diagonal": (1, 1, "calibrated"),
     }
-    for number, entry in enumerate(entries):
-        row, column = divmod(number, 2)
-        y = 1.088 - 0.052 * row
-        start = 0.4 * column
+    if numbers.band.low is None:
+        del entries["band"]
+    for entry, (row, column, words) in entries.items():
+        y, start = 1.082 - 0.05 * row, 0.5 * column
         end = start + 0.075
         middle = (start + end) / 2
         if entry == "curve":
@@ -414,7 +412,7 @@ def _draw_legend(axes: Axes, numbers: DiagramNumbers, sizes: _Sizes) -> None:
         else:
             _line(axes, [start, end], [y, y], color=INK, lw=1.1, ls=(0, (5, 4)), zorder=7)
         axes.text(
-            end + 0.02, y, words[entry], fontproperties=_font(sizes.text * 0.9), color=INK,
+            end + 0.02, y, words, fontproperties=_font(sizes.text * 0.9), color=INK,
             va="center", zorder=7,
         )  # fmt: skip
 

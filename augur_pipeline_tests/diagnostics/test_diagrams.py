@@ -176,7 +176,7 @@ def test_numbers_are_those_of_verification():
     assert (numbers.n, numbers.with_episode, numbers.episodes) == (300, 300, 12)
     assert numbers.corp == corp(data.p, data.y)
     assert numbers.interval.estimate == brier_score(data.p, data.y)
-    tests = calibration_tests(data.p, data.y, data.episodes, draws=999)
+    tests = calibration_tests(data.p, data.y, data.episodes)
     assert numbers.mcb_by_chance == tests.mcb_null_mean
     assert numbers.band.low is not None
     lines = [text for text, _, _ in diagrams._caption(numbers)]
