@@ -63,8 +63,8 @@ STRIP_FOOT, STRIP_TOP = -0.31, -0.115
 """Where the strip lies, in units of the diagram's height: below it, on the same axis."""
 
 DRAWS = 999
-"""Sign patterns drawn for the band. The miscalibration that chance alone would show is of the tests'
-usual 1999, so that it is the number in `calibration_diagnostics`."""
+"""Sign patterns drawn for the band. The miscalibration that chance alone would show is of the usual
+1999 of the tests, so that it is the number in `calibration_diagnostics`."""
 
 MOST_LEVELS = 1000
 """With more stated probabilities, those of the band are rounded to three decimals first: a quarter
