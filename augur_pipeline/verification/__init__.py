@@ -20,6 +20,7 @@ from augur_pipeline.verification.calibration_error import (
     calibration_band,
     calibration_error,
 )
+from augur_pipeline.verification.consistency import ConsistencyBand, consistency_band
 from augur_pipeline.verification.decomposition import (
     BrierDecomposition,
     Corp,
@@ -65,6 +66,7 @@ __all__ = [
     "CalibrationError",
     "CalibrationLine",
     "CalibrationTests",
+    "ConsistencyBand",
     "Corp",
     "DebiasedReliability",
     "HosmerLemeshow",
@@ -78,6 +80,7 @@ __all__ = [
     "calibration_line",
     "calibration_term_interval",
     "calibration_tests",
+    "consistency_band",
     "corp",
     "debiased_reliability",
     "decompose_brier",

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from augur_pipeline.verification._results import equal_results, read_only
 from augur_pipeline.verification._sums import (
     events_by_group,
     fsum,
@@ -65,14 +66,7 @@ class Corp:
 
     def __eq__(self, other: object) -> bool:
         """Equal in every number; the generated comparison fails on arrays."""
-        if not isinstance(other, Corp):
-            return NotImplemented
-        return all(
-            np.array_equal(mine, theirs)
-            if isinstance(mine, np.ndarray) and isinstance(theirs, np.ndarray)
-            else mine is theirs or mine == theirs
-            for mine, theirs in zip(vars(self).values(), vars(other).values(), strict=True)
-        )
+        return equal_results(self, other) if isinstance(other, Corp) else NotImplemented
 
 
 @dataclass(frozen=True)
@@ -166,8 +160,8 @@ def corp(p: ArrayLike, y: ArrayLike, weights: ArrayLike | None = None) -> Corp:
         miscalibration=max(0.0, stated_loss - fitted_loss),
         discrimination=uncertainty - fitted_loss,
         uncertainty=uncertainty,
-        probability=_read_only(np.repeat(levels, rows)),
-        recalibrated=_read_only(np.repeat(fitted, rows)),
+        probability=read_only(np.repeat(levels, rows)),
+        recalibrated=read_only(np.repeat(fitted, rows)),
     )
 
 
@@ -212,8 +206,3 @@ def debiased_reliability(
     r = (total(gap)[has_two] ** 2 - squares) / pairs
     used = n[has_two]
     return DebiasedReliability(fsum((used * r).tolist()) / fsum(used.tolist()), left_out)
-
-
-def _read_only(values: FloatArray) -> NDArray[np.float64]:
-    values.setflags(write=False)
-    return values

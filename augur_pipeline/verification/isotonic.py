@@ -37,3 +37,12 @@ def isotonic_fit(sums: FloatArray, sizes: FloatArray) -> FloatArray:
     lengths = np.diff(np.append(starts, sums.size))
     # Recomputed means of blocks that almost meet may cross in the last bit.
     return np.maximum.accumulate(np.repeat(value, lengths))
+
+
+def isotonic_fits(sums: FloatArray, sizes: FloatArray) -> FloatArray:
+    """Fitted values of many fits: (fits, m) from (fits, m) Σ w·y and (m,) Σ w at rising levels."""
+    fits, levels = sums.shape
+    starts = block_starts(sums, sizes)
+    value = np.add.reduceat(sums.ravel(), starts) / np.add.reduceat(np.tile(sizes, fits), starts)
+    lengths = np.diff(np.append(starts, sums.size))
+    return np.maximum.accumulate(np.repeat(value, lengths).reshape(fits, levels), axis=1)

@@ -126,12 +126,12 @@ def calibration_tests(
     is_single = ids.count == probability.size
     is_exact = not is_single and 2 ** (ids.count - 1) <= wanted
     made = 2 ** (ids.count - 1) if is_exact else wanted
-    at_once = max(1, _ENTRIES_AT_ONCE // (ids.count + null.levels.size + count))
+    at_once = max(1, _ENTRIES_AT_ONCE // (ids.count + null.levels.size.size + count))
     if is_exact:
-        patterns = _all_patterns(ids.count, at_once)
+        patterns = all_patterns(ids.count, at_once)
     else:
-        patterns = _random_patterns(ids.count, made, start, at_once)
-    z, mcb, ece, hl = null.statistics(patterns, _child_stream(start) if is_single else None)
+        patterns = random_patterns(ids.count, made, start, at_once)
+    z, mcb, ece, hl = null.statistics(patterns, child_stream(start) if is_single else None)
     (z_seen,), (mcb_seen,), (ece_seen,), (hl_seen,) = null.statistics([np.ones((ids.count, 1))])
     p_worse = None
     if is_single:
@@ -165,12 +165,12 @@ def _p_worse_of_independent_rows(probability: FloatArray, outcome: FloatArray) -
     return None if z is None else two_sided_normal(max(z, 0.0))
 
 
-def _child_stream(seed: int) -> np.random.Generator:
+def child_stream(seed: int) -> np.random.Generator:
     """A stream of its own for drawn outcomes: PCG64 of the first spawned child of the seed."""
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed).spawn(1)[0]))
 
 
-def _random_patterns(episodes: int, draws: int, seed: int, at_once: int) -> Iterator[FloatArray]:
+def random_patterns(episodes: int, draws: int, seed: int, at_once: int) -> Iterator[FloatArray]:
     """Fair signs, (episodes, ≤ at_once) at a time; the stream does not depend on the cut."""
     stream = np.random.Generator(np.random.PCG64(seed))
     for first in range(0, draws, at_once):
@@ -178,13 +178,39 @@ def _random_patterns(episodes: int, draws: int, seed: int, at_once: int) -> Iter
         yield np.where(uniform < 0.5, -1.0, 1.0).T
 
 
-def _all_patterns(episodes: int, at_once: int) -> Iterator[FloatArray]:
+def all_patterns(episodes: int, at_once: int) -> Iterator[FloatArray]:
     """Every pattern with the first sign +1, (episodes, ≤ at_once) at a time."""
     patterns = 2 ** (episodes - 1)
     bits = np.arange(episodes)[:, np.newaxis]
     for first in range(0, patterns, at_once):
         number = 2 * np.arange(first, min(first + at_once, patterns))
         yield np.where((number >> bits) & 1, -1.0, 1.0)
+
+
+class Levels:
+    """Rows pooled by stated probability: what an isotonic fit of drawn outcomes starts from.
+
+    probability, size:  (m,) distinct stated probabilities in rising order, and their rows
+    """
+
+    def __init__(self, probability: FloatArray, outcome: FloatArray, ids: Episodes) -> None:
+        self.probability, level, size = np.unique(
+            probability, return_inverse=True, return_counts=True
+        )
+        self.size = size.astype(np.float64)
+        self._stated = self.probability * self.size
+        self._by_episode = _cells(outcome - probability, level, self.probability.size, ids)
+
+    def flipped(self, signs: FloatArray) -> FloatArray:
+        """Σ y* at each level with y* = p + s_g (y − p), (draws, levels); signs (episodes, draws)"""
+        return np.ascontiguousarray((self._by_episode @ signs).T) + self._stated
+
+    def drawn(self, stream: np.random.Generator, draws: int) -> FloatArray:
+        """Σ y* at each level with y* ~ Bernoulli(p), (draws, levels)."""
+        rising = np.repeat(self.probability, self.size.astype(np.int64))
+        drawn = (stream.random((draws, rising.size)) < rising).astype(np.float64)
+        first = np.searchsorted(rising, self.probability)
+        return np.asarray(np.add.reduceat(drawn, first, axis=1))
 
 
 class _Null:
@@ -199,10 +225,7 @@ class _Null:
         self.variance = binned.variance
         self.has_impossible_bin = has_impossible_bin(binned)
         self.by_bin = _cells(error, binned.of_row, bins, ids)
-        self.levels, level, size = np.unique(probability, return_inverse=True, return_counts=True)
-        self.size = size.astype(np.float64)
-        self.stated = self.levels * self.size
-        self.by_level = _cells(error, level, self.levels.size, ids)
+        self.levels = Levels(probability, outcome, ids)
         excess = excess_loss(probability, outcome)
         total = grouped_fsum(excess, ids.code, ids.count)
         # What cancels within an episode leaves rounding; z would blow it up to a result.
@@ -223,20 +246,13 @@ class _Null:
         parts = []
         for signs in patterns:
             if outcomes is None:
-                at_levels = np.ascontiguousarray((self.by_level @ signs).T) + self.stated
+                at_levels = self.levels.flipped(signs)
             else:
-                at_levels = self._draw_outcomes(outcomes, signs.shape[1])
+                at_levels = self.levels.drawn(outcomes, signs.shape[1])
             z = (self.unit_excess @ signs)[0]
             parts.append((z, self._miscalibration(at_levels), *self._binned(self.by_bin @ signs)))
         z, mcb, ece, hl = (np.concatenate(draws) for draws in zip(*parts, strict=True))
         return z, mcb, ece, hl
-
-    def _draw_outcomes(self, stream: np.random.Generator, draws: int) -> FloatArray:
-        """Σ y* at each level with y* ~ Bernoulli(p), (draws, levels)."""
-        rising = np.repeat(self.levels, self.size.astype(np.int64))
-        drawn = (stream.random((draws, self.rows)) < rising).astype(np.float64)
-        first = np.searchsorted(rising, self.levels)
-        return np.asarray(np.add.reduceat(drawn, first, axis=1))
 
     def _binned(self, sums: FloatArray) -> tuple[FloatArray, FloatArray]:
         """ECE* and H* from the signed sums of each bin, (bins, draws)."""
@@ -256,13 +272,14 @@ class _Null:
         since residuals of an isotonic fit are orthogonal to it.
         """
         draws, levels = sums.shape
-        starts = block_starts(sums, self.size)
+        level, level_size = self.levels.probability, self.levels.size
+        starts = block_starts(sums, level_size)
         in_block = np.add.reduceat(sums.ravel(), starts)
-        size = np.add.reduceat(np.tile(self.size, draws), starts)
+        size = np.add.reduceat(np.tile(level_size, draws), starts)
         first_block = np.searchsorted(starts, np.arange(draws) * levels)
         fitted = np.add.reduceat(in_block**2 / size, first_block)
-        stated = float((self.size * self.levels**2).sum())
-        crossed = (self.levels * sums).sum(axis=1)
+        stated = float((level_size * level**2).sum())
+        crossed = (level * sums).sum(axis=1)
         return np.asarray(np.maximum(stated - 2.0 * crossed + fitted, 0.0) / self.rows)
 
 

@@ -142,5 +142,6 @@ def functions() -> dict[str, Callable[..., Any]]:
     }
     slow: dict[str, Callable[..., Any]] = {
         "calibration_tests": lambda t: v.calibration_tests(t["p"], t["y"], t["e"], draws=999),
+        "consistency_band": lambda t: v.consistency_band(t["p"], t["y"], t["e"], draws=99),
     }
     return plain | weighted | slow

@@ -29,6 +29,7 @@ SIGNATURES = {
     "difference_interval": "p_a, y_a, p_b, y_b, episodes, weights=None, level=0.95",
     "skill_interval": "p, y, p_ref, y_ref, episodes, weights=None, level=0.95",
     "calibration_tests": "p, y, episodes, bins=10, draws=1999, seed=0",
+    "consistency_band": "p, y, episodes, level=0.95, draws=999, seed=0",
     "remove_overround": "odds, method='multiplicative'",
 }
 
@@ -46,6 +47,7 @@ FIELDS = {
     "undefined_reason",
     "CalibrationTests": "p_worse mcb_p_value mcb_null_mean ece_p_value ece_null_mean hl_p_value "
     "exact draws undefined_reason",
+    "ConsistencyBand": "probability low high exact draws undefined_reason",
 }
 
 PACKAGE = Path(v.__file__).parent
@@ -77,7 +79,7 @@ def test_results_are_frozen_and_state_their_convention():
         v.calibration_error(p, y), v.debiased_reliability(p, y, e), v.hosmer_lemeshow(p, y),
         v.spiegelhalter(p, y), v.calibration_line(p, y), v.brier_interval(p, y, e),
         v.difference_interval(p, y, p, y, e), v.skill_interval(p, y, p, y, e),
-        v.calibration_tests(p, y, e),
+        v.calibration_tests(p, y, e), v.consistency_band(p, y, e),
     ]  # fmt: skip
     assert {type(r).__name__ for r in results} == set(FIELDS)
     for result in results:

@@ -270,7 +270,7 @@ def test_order_of_ids_is_numeric_or_bytewise():
 
 
 def test_all_patterns():
-    found = np.concatenate(list(sign_flips._all_patterns(4, 3)), axis=1).T.tolist()
+    found = np.concatenate(list(sign_flips.all_patterns(4, 3)), axis=1).T.tolist()
     assert len(found) == 8
     assert found[0] == [1, 1, 1, 1]
     assert sorted(found) == sorted([1, *rest] for rest in product([1, -1], repeat=3))
