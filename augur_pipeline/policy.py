@@ -42,6 +42,8 @@ class Policy:
     bins: int = 10
     test_draws: int = 1999
     test_seed: int = 0
+    # reliability diagrams per season: of the agents with most resolved calls (0: none)
+    diagrams_most: int = 50
 
     # the run's clock may lead the machine's by this much
     clock_lead_minutes: int = 5

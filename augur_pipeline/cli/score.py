@@ -42,8 +42,10 @@ def score(
     Bad rows are refused with their line numbers, unless --skip-invalid. Brier scores follow the
     binary convention: 0 best, 1 worst.
     """
+    from augur_pipeline.diagnostics.diagrams import DiagramData, reliability_diagram
     from augur_pipeline.diagnostics.report import bin_rows, curve_rows, report
     from augur_pipeline.diagnostics.score_file import ScoreColumns, read_forecasts
+    from augur_pipeline.exports.file_names import file_name
     from augur_pipeline.policy import Policy
 
     columns = ScoreColumns(probability, outcome, episode, weight, by)
@@ -77,6 +79,10 @@ def score(
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
         (out / "report.json").write_text(_json(document), encoding="utf-8")
+        for group, rows in scored.groups.items():
+            name = "diagram" if group is None else file_name(group)
+            data = DiagramData(group or file.name, rows.probability, rows.outcome, rows.episode)
+            (out / f"{name}.png").write_bytes(reliability_diagram(data))
     if as_json:
         click.echo(_json(document), nl=False)
     else:

@@ -1,7 +1,10 @@
 """Assets `scored_forecasts` and the diagnostics made of it."""
 
-from dagster import MaterializeResult, asset
+from base64 import b64encode
 
+from dagster import MarkdownMetadataValue, MaterializeResult, MetadataValue, asset
+
+from augur_pipeline.diagnostics.diagram_files import season_pictures
 from augur_pipeline.diagnostics.steps import diagnose
 from augur_pipeline.diagnostics.tables import CalibrationDiagnostics, ScoredForecasts
 from augur_pipeline.store.display import OWNERS, describe, table_metadata
@@ -39,9 +42,17 @@ def calibration_diagnostics(store: Store) -> MaterializeResult[None]:
     """Report on every forecaster."""
     with shown_as_failures():
         diagnose(store)
+        _, policy = store.state()
+        pictures = season_pictures(store.connection, policy.diagrams_most)
         return MaterializeResult(
             metadata={
                 **describe(store, CalibrationDiagnostics),
+                **{f"reliability of {season}": _image(png) for season, png in pictures.items()},
                 "overview": table_metadata(*store.rows(__package__, "diagnostics_overview")),
             }
         )
+
+
+def _image(png: bytes) -> MarkdownMetadataValue:
+    """A picture as Dagster's page shows it."""
+    return MetadataValue.md(f"![reliability](data:image/png;base64,{b64encode(png).decode()})")

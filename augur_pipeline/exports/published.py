@@ -1,6 +1,7 @@
 """Building and publishing one night's result."""
 
 import json
+import logging
 from datetime import datetime
 from importlib import metadata
 from pathlib import Path
@@ -8,10 +9,13 @@ from pathlib import Path
 import duckdb
 
 from augur_pipeline import __version__
+from augur_pipeline.diagnostics.diagram_files import write_diagrams
 from augur_pipeline.errors import PublishError
 from augur_pipeline.exports.catalog import BLOCKING_RULES, CONTENT_TABLES, PUBLISHED_TABLES
+from augur_pipeline.exports.file_names import file_name
 from augur_pipeline.exports.passports import write_passports
 from augur_pipeline.exports.tables import RunInfo
+from augur_pipeline.policy import Policy
 from augur_pipeline.store.checks import find
 from augur_pipeline.store.clock import iso
 from augur_pipeline.store.published import last_published
@@ -30,6 +34,8 @@ from augur_pipeline.store.publishing import (
 from augur_pipeline.store.resource import Store
 from augur_pipeline.store.tables import name_of, table_ddl
 
+logger = logging.getLogger(__name__)
+
 
 def publish(store: Store) -> str:
     """Check and publish what the work database holds; returns its content digest.
@@ -38,7 +44,7 @@ def publish(store: Store) -> str:
     the published one; then nothing changes for readers.
     """
     store.require(*(name_of(model) for model in CONTENT_TABLES))
-    as_of, _ = store.state()
+    as_of, policy = store.state()
     digest = ""
 
     def build(connection: duckdb.DuckDBPyConnection) -> None:
@@ -57,7 +63,7 @@ def publish(store: Store) -> str:
         _check_rules(store)
         _check_follows(store, as_of, digest)
         exports = export_set(store.paths, digest, as_of)
-        place_exports(exports, lambda folder: _export(connection, folder))
+        place_exports(exports, lambda folder: _export(connection, folder, policy))
 
     new = build_database(store, build)
     replace_database(store.paths, new)
@@ -73,12 +79,15 @@ def publish(store: Store) -> str:
     return digest
 
 
-def _export(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+def _export(connection: duckdb.DuckDBPyConnection, folder: Path, policy: Policy) -> None:
     tables = folder / "tables"
     tables.mkdir()
     for model in PUBLISHED_TABLES:
         export_table(connection, model, tables)
     write_passports(connection, folder / "passports")
+    if policy.diagrams_most:
+        logger.info("drawing reliability diagrams")
+        write_diagrams(connection, folder / "diagrams", policy.diagrams_most, file_name)
 
 
 def _add_run_info(

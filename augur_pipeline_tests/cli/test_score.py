@@ -82,6 +82,7 @@ def test_the_table_and_the_directory(csv_file: Path, tmp_path: Path) -> None:
     assert "0.1483" in result.output
     assert "Rows were taken as independent" in result.output
     assert json.loads((out / "report.json").read_text())["groups"][0]["n"] == 6
+    assert (out / "diagram.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize(
