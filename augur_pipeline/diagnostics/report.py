@@ -229,7 +229,10 @@ def _mean(values: NDArray[Any], weight: NDArray[np.float64] | None) -> float | N
 
 
 def bin_rows(rows: ForecastRows, bins: int) -> list[dict[str, Any]]:
-    """The reliability table of the rows by both schemes, as rows of `reliability_bins`."""
+    """The reliability table of the rows by both schemes, as rows of `reliability_bins`.
+
+    Where a row has no episode there is no interval: one for independent rows would be too narrow.
+    """
     tested = rows.tested
     is_whole = tested.probability.size == rows.probability.size
     return [
@@ -243,8 +246,8 @@ def bin_rows(rows: ForecastRows, bins: int) -> list[dict[str, Any]]:
             "mean_probability": one.mean_probability,
             "observed_rate": one.observed_rate,
             "gap": one.gap,
-            "low": one.low,
-            "high": one.high,
+            "low": one.low if is_whole else None,
+            "high": one.high if is_whole else None,
         }
         for scheme in ("equal_width", "equal_count")
         for number, one in enumerate(
@@ -253,7 +256,7 @@ def bin_rows(rows: ForecastRows, bins: int) -> list[dict[str, Any]]:
                 rows.outcome,
                 bins,
                 scheme,
-                # episodes only where every row has one: the bins hold all rows
+                # the bins hold all rows, so episodes help only where every row has one
                 rows.episode if is_whole else None,
             )
         )
