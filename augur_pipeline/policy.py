@@ -38,6 +38,9 @@ class Policy:
     # the episode length follows this bound on horizons where a season states none
     default_season_max_horizon_hours: int = 24
 
+    # comparisons: below this an adjusted p-value counts as a difference
+    significance: float = 0.05
+
     # the run's clock may lead the machine's by this much
     clock_lead_minutes: int = 5
 
@@ -89,6 +92,7 @@ class Policy:
             "min_resolved": self.min_resolved,
             "calibration_weight": self.calibration_weight,
             "default_season_max_horizon_hours": float(self.default_season_max_horizon_hours),
+            "significance": self.significance,
             "warn_rejected_share": self.warn_rejected_share,
             "warn_starved_share": self.warn_starved_share,
             "warn_starved_windows": self.warn_starved_windows,

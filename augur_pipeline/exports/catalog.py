@@ -1,9 +1,23 @@
 """The published tables and the rules a publication must pass."""
 
+from augur_pipeline.diagnostics.comparison_rules import RULES as COMPARISON_RULES
+from augur_pipeline.diagnostics.comparison_tables import (
+    AgentComparisons,
+    AgentComparisonsByEpisode,
+    BenchmarkForecasts,
+    BenchmarkRefusals,
+    BenchmarkSkill,
+    BrierBounds,
+    EpisodeWeightedBrier,
+    FlatSells,
+    Missingness,
+    OrientationAudit,
+    Questions,
+)
 from augur_pipeline.diagnostics.tables import ScoredForecasts
 from augur_pipeline.exports.tables import Passports, RunInfo
 from augur_pipeline.intake.rules import RULES as INTAKE_RULES
-from augur_pipeline.intake.tables import InputFiles, Seasons
+from augur_pipeline.intake.tables import Benchmarks, InputFiles, Seasons
 from augur_pipeline.ledger.rules import RULES as LEDGER_RULES
 from augur_pipeline.ledger.tables import (
     EligibleCalls,
@@ -23,6 +37,17 @@ CONTENT_TABLES: tuple[Model, ...] = (
     AgentSeasonBrier,
     SeasonScores,
     Passports,
+    BenchmarkSkill,
+    BenchmarkForecasts,
+    BenchmarkRefusals,
+    AgentComparisons,
+    AgentComparisonsByEpisode,
+    OrientationAudit,
+    FlatSells,
+    Questions,
+    Missingness,
+    BrierBounds,
+    EpisodeWeightedBrier,
     EligibleCalls,
     ResolvedOutcomes,
     LatePrices,
@@ -35,11 +60,14 @@ CONTENT_TABLES: tuple[Model, ...] = (
     InputFiles,
     Seasons,
     ScoreTerms,
+    Benchmarks,
 )
 """Every published table but `run_info`: what `content_digest` covers, in this order."""
 
 PUBLISHED_TABLES: tuple[Model, ...] = (*CONTENT_TABLES, RunInfo)
 
 BLOCKING_RULES = tuple(
-    rule for rule in (*INTAKE_RULES, *LEDGER_RULES, *SCORES_RULES) if rule.is_blocking
+    rule
+    for rule in (*INTAKE_RULES, *LEDGER_RULES, *SCORES_RULES, *COMPARISON_RULES)
+    if rule.is_blocking
 )
