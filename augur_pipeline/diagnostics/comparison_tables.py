@@ -107,7 +107,8 @@ class Questions(TableModel):
 class AgentComparisons(TableModel):
     """Two agents of a season on the questions that both answered.
 
-    Pairs that share no question have no row. The loss is the contract's, so a comparison never contradicts the leaderboard.
+    Pairs that share no question have no row. The loss is the contract's, so a comparison never
+    contradicts the leaderboard.
     """
 
     cohort_id: str = pa.Field(description="The season.")
