@@ -62,6 +62,7 @@ defs = Definitions(
         scores.agent_season_brier,
         scores.season_scores,
         diagnostics.scored_forecasts,
+        diagnostics.calibration_diagnostics,
         benchmarks.benchmark_forecasts,
         benchmarks.benchmark_skill,
         comparisons.questions,

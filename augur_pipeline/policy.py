@@ -38,6 +38,11 @@ class Policy:
     # the episode length follows this bound on horizons where a season states none
     default_season_max_horizon_hours: int = 24
 
+    # diagnostics: equal-width and equal-count bins; sign patterns of the tests by episode
+    bins: int = 10
+    test_draws: int = 1999
+    test_seed: int = 0
+
     # comparisons: below this an adjusted p-value counts as a difference
     significance: float = 0.05
 

@@ -18,6 +18,7 @@ from augur_pipeline.diagnostics.comparison_steps import (
     number_forecasts,
 )
 from augur_pipeline.diagnostics.missingness_steps import bound_brier, count_missing, weigh_episodes
+from augur_pipeline.diagnostics.steps import diagnose
 from augur_pipeline.exports.published import publish
 from augur_pipeline.intake.assets import refuse_backwards, start_run, take_in
 from augur_pipeline.ledger.steps import seal_calls, select_eligible, settle_calls
@@ -105,6 +106,7 @@ def work_night(store: Store) -> None:
     for name in ("agent_season_brier", "season_scores"):
         store.run("augur_pipeline.scores", name)
     store.run("augur_pipeline.diagnostics", "scored_forecasts")
+    diagnose(store)
     compare(store)
     store.run("augur_pipeline.exports", "passports")
 

@@ -2,8 +2,9 @@
 
 from dagster import MaterializeResult, asset
 
-from augur_pipeline.diagnostics.tables import ScoredForecasts
-from augur_pipeline.store.display import OWNERS, describe
+from augur_pipeline.diagnostics.steps import diagnose
+from augur_pipeline.diagnostics.tables import CalibrationDiagnostics, ScoredForecasts
+from augur_pipeline.store.display import OWNERS, describe, table_metadata
 from augur_pipeline.store.failures import shown_as_failures
 from augur_pipeline.store.resource import Store
 
@@ -22,3 +23,25 @@ def scored_forecasts(store: Store) -> MaterializeResult[None]:
         store.require("eligible_calls", "resolved_outcomes", "seasons")
         store.run(__package__, "scored_forecasts")
         return MaterializeResult(metadata=describe(store, ScoredForecasts))
+
+
+@asset(
+    deps=["scored_forecasts", "agent_season_brier"],
+    group_name="diagnostics",
+    kinds={"numpy", "duckdb"},
+    owners=OWNERS,
+    description="Forecast verification per agent-season and per season over all agents: Brier with "
+    "its interval by episode, decompositions, calibration errors beside what a calibrated "
+    "forecaster would show, and tests that respect episodes. Also makes reliability_bins and "
+    "reliability_curve. The primary test is p_worse: are the losses worse than stated?",
+)
+def calibration_diagnostics(store: Store) -> MaterializeResult[None]:
+    """Report on every forecaster."""
+    with shown_as_failures():
+        diagnose(store)
+        return MaterializeResult(
+            metadata={
+                **describe(store, CalibrationDiagnostics),
+                "overview": table_metadata(*store.rows(__package__, "diagnostics_overview")),
+            }
+        )

@@ -14,7 +14,7 @@ from augur_pipeline.store.resource import Store
 @asset(
     deps=[
         "season_scores",
-        "scored_forecasts",
+        "calibration_diagnostics",
         "benchmark_skill",
         "agent_comparisons",
         "agent_comparisons_by_episode",

@@ -14,7 +14,12 @@ from augur_pipeline.diagnostics.comparison_tables import (
     OrientationAudit,
     Questions,
 )
-from augur_pipeline.diagnostics.tables import ScoredForecasts
+from augur_pipeline.diagnostics.tables import (
+    CalibrationDiagnostics,
+    ReliabilityBins,
+    ReliabilityCurve,
+    ScoredForecasts,
+)
 from augur_pipeline.exports.tables import Passports, RunInfo
 from augur_pipeline.intake.rules import RULES as INTAKE_RULES
 from augur_pipeline.intake.tables import Benchmarks, InputFiles, Seasons
@@ -37,6 +42,9 @@ CONTENT_TABLES: tuple[Model, ...] = (
     AgentSeasonBrier,
     SeasonScores,
     Passports,
+    CalibrationDiagnostics,
+    ReliabilityBins,
+    ReliabilityCurve,
     BenchmarkSkill,
     BenchmarkForecasts,
     BenchmarkRefusals,

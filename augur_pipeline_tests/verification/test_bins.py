@@ -154,13 +154,15 @@ def test_effective_rows_against_loops(rows, spread):
     assert (found.low, found.high) == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize("hits", [(1, 2), (1, 3), (2, 3), (3, 7)])
-def test_episodes_of_equal_rates_say_nothing_about_spread(hits):
+@pytest.mark.parametrize("episodes", [5, 6, 7, 49])
+@pytest.mark.parametrize("hits", [(1, 2), (1, 3), (1, 5), (2, 5), (1, 9), (5, 11)])
+def test_episodes_of_equal_rates_say_nothing_about_spread(hits, episodes):
     """SE_k = 0 but for rounding: n_eff = G_eff, not n."""
     ones, size = hits
-    y = [v for g in range(1, 8) for v in ([1] * ones + [0] * (size - ones)) * g]
-    episode = [g for g in range(1, 8) for _ in range(size * g)]
-    g_eff = 28**2 / 140
+    sizes = range(1, episodes + 1)
+    y = [v for g in sizes for v in ([1] * ones + [0] * (size - ones)) * g]
+    episode = [g for g in sizes for _ in range(size * g)]
+    g_eff = sum(sizes) ** 2 / sum(g * g for g in sizes)
     found = reliability_table([0.5] * len(y), y, 1, episodes=episode)[0]
     assert (found.low, found.high) == pytest.approx(wilson_interval(ones / size, g_eff), abs=1e-12)
 

@@ -14,7 +14,10 @@ def test_multiplicative():
     assert remove_overround([2, 4, 4]).tolist() == [0.5, 0.25, 0.25]
 
 
-@pytest.mark.parametrize("odds", [[3, 3, 3], [10 / 7, 10 / 3], [1 / 0.3, 1 / 0.6, 1 / 0.1], [1]])
+@pytest.mark.parametrize(
+    "odds",
+    [[3, 3, 3], [20 / 13, 20 / 7], [20, 20, 20 / 18], [1 / 0.3, 1 / 0.6, 1 / 0.1], [1]],
+)
 def test_fair_odds_are_not_refused_for_their_rounding(odds):
     assert remove_overround(odds) == pytest.approx([1 / o for o in odds], abs=1e-15)
 

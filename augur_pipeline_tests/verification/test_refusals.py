@@ -64,10 +64,9 @@ def bad_values(name):
 
 
 def refused(call, arguments):
-    with pytest.raises(ValueError, match="") as caught:
+    with pytest.raises(ValueError, match=r".") as caught:
         call(**arguments)
     message = str(caught.value)
-    assert message
     assert "\n" not in message
     assert len(message) < 250, message
     return message
