@@ -41,4 +41,5 @@ def spans(*keys: NDArray[Any]) -> Iterator[tuple[int, int]]:
     for key in keys:
         is_first[1:] |= key[1:] != key[:-1]
     starts = np.flatnonzero(is_first)
-    yield from zip(starts.tolist(), [*starts[1:].tolist(), rows], strict=True)
+    ends = [*starts[1:].tolist(), rows][: len(starts)]
+    yield from zip(starts.tolist(), ends, strict=True)
