@@ -92,7 +92,7 @@ defs = Definitions(
         "store": Store(
             clock=clock,
             memory_limit=os.environ.get("AUGUR_MEMORY_LIMIT", ""),
-            threads=int(os.environ.get("AUGUR_THREADS", "0")),
+            threads=int(os.environ.get("AUGUR_THREADS") or 0),
         ),
     },
     # DuckDB admits one writing process: steps share the run's process and its one connection

@@ -85,6 +85,14 @@ class Home:
                 "with --home or AUGUR_HOME, or make a sample with `augur sample --out DIR`"
             )
 
+    def require_writable(self) -> None:
+        """Raise `InputError` where a run could not write its results."""
+        if not os.access(self.root, os.W_OK):
+            raise InputError(
+                f"{self.root}: cannot be written (read-only disk or missing permission); a run "
+                "writes its results here"
+            )
+
     def prepare_instance(self) -> Path:
         """Make the Dagster instance's directory and settings; returns its path."""
         self.dagster.mkdir(parents=True, exist_ok=True)

@@ -161,3 +161,9 @@ def fate_of(home: Path, call_id: str = "c1") -> tuple[str, str | None]:
 
 def jsonl(rows: Iterable[Mapping[str, Any]]) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def current_set(home: Path) -> str:
+    """Name of the export set that belongs to the published database."""
+    ((digest, as_of),) = query(home, "SELECT content_digest, as_of FROM run_info")
+    return f".{digest}-{as_of:%Y%m%dT%H%M%S%f}"

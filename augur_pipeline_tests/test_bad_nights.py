@@ -8,6 +8,7 @@ crash leaves of single files is in `exports/test_publishing.py`, the run's clock
 import contextlib
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -38,6 +39,7 @@ from augur_pipeline_tests.nights import (
     GOOD_CALL,
     LATER,
     PRICE_COLUMNS,
+    current_set,
     night,
     query,
     write_csv,
@@ -141,8 +143,10 @@ def assert_whole(home: Path, *allowed: Result) -> Result:
 def assert_clean(home: Path, result: Result) -> None:
     """This result and nothing of what died before it."""
     assert assert_whole(home, result) is result
-    assert os.readlink(home / "exports/latest") == f".{result.digest}"
-    assert {path.name for path in (home / "exports").iterdir()} == {"latest", f".{result.digest}"}
+    current = current_set(home)
+    assert result.digest in current
+    assert os.readlink(home / "exports/latest") == current
+    assert {path.name for path in (home / "exports").iterdir()} == {"latest", current}
     assert {path.name for path in home.iterdir()} - {"dagster"} == {
         "inputs", "augur.duckdb", "exports", "work",
     }  # fmt: skip
@@ -199,11 +203,12 @@ def test_killed_at_every_step_of_intake_and_sql(
 
 
 def test_killed_while_publishing(nights: Nights, undisturbed: Undisturbed, tmp_path: Path) -> None:
+    current = set_name(undisturbed.second.digest, SECOND)
     steps = [
         "build database", "fill agent_season_brier", "fill score_terms", "digest sealed_calls",
         "add run info", "check rules", "check follows", "export agent_season_brier",
         "export run_info", "write passports",
-        f"rename exports/.{undisturbed.second.digest}.new exports/.{undisturbed.second.digest}",
+        f"rename exports/{current}.new exports/{current}",
         "sync_file work/new.duckdb", "chmod work/new.duckdb", REPLACE,
     ]  # fmt: skip
     assert set(steps) <= set(before_publication(undisturbed))
@@ -227,10 +232,14 @@ def killed_after(
     assert ended.status == 0, ended.stderr
 
 
+def set_name(digest: str, as_of: str) -> str:
+    return f".{digest}-{re.sub('[-:Z]', '', as_of)}000000"
+
+
 def link_steps(digest: str) -> list[str]:
     return [
         "link exports",
-        f"symlink .{digest} exports/.latest.new",
+        f"symlink {set_name(digest, SECOND)} exports/.latest.new",
         "replace exports/.latest.new exports/latest",
     ]
 
@@ -255,7 +264,7 @@ def test_killed_while_dropping_the_old_exports(
     nights: Nights, undisturbed: Undisturbed, tmp_path: Path
 ) -> None:
     home = undisturbed.copy(tmp_path / "home")
-    step = f"rmdir exports/.{undisturbed.first.digest}"
+    step = f"rmdir exports/{set_name(undisturbed.first.digest, LATER)}"
     assert step in after_publication(undisturbed)
     killed_after(nights, undisturbed, home, step, SECOND)
     assert_clean(home, undisturbed.second)
@@ -273,26 +282,25 @@ def test_killed_at_every_step_after_the_publication(
         assert_clean(home, undisturbed.second)
 
 
-@pytest.mark.parametrize("at", ["rmdir", "rename"])
+@pytest.mark.parametrize("at", ["rename", "rmdir"])
 def test_killed_in_a_quiet_night_leaves_exports_whole(
     at: str, nights: Nights, undisturbed: Undisturbed, tmp_path: Path
 ) -> None:
-    """Nothing new came in: same content, a later as_of, so other bytes under the same name."""
+    """Nothing new came in: same content, a later as_of, so a set of its own."""
     home = undisturbed.copy(tmp_path / "home")
     night(home, SECOND)
     digest = undisturbed.second.digest
+    third = f"exports/{set_name(digest, THIRD)}"
     step = {
-        "rmdir": f"rmdir exports/.{digest}",
-        "rename": f"rename exports/.{digest}.new exports/.{digest}",
+        "rename": f"rename {third}.new {third}",
+        "rmdir": f"rmdir exports/{set_name(digest, SECOND)}",
     }[at]
-    ended = nights.night(home, THIRD, at=step)
-    if not ended.was_killed:
-        pytest.skip("a quiet night does not replace its export set any more")
+    killed(nights.night(home, THIRD, at=step), step)
     left = exported_files(home)
     assert night(home, THIRD) == digest
-    third = exported_files(home)
-    assert third["tables/run_info.parquet"] != undisturbed.second.exports["tables/run_info.parquet"]
-    assert left in [undisturbed.second.exports, third], "exports/latest was not whole"
+    after = exported_files(home)
+    assert after["tables/run_info.parquet"] != undisturbed.second.exports["tables/run_info.parquet"]
+    assert left in [undisturbed.second.exports, after], "exports/latest was not whole"
 
 
 def test_an_augur_run_killed_before_the_link(
@@ -484,7 +492,7 @@ def test_no_room_for_the_link_after_the_database(
 ) -> None:
     """The night is published by then: the message must not deny it."""
     home = undisturbed.copy(tmp_path / "home")
-    step = f"symlink .{undisturbed.second.digest} exports/.latest.new"
+    step = f"symlink {set_name(undisturbed.second.digest, SECOND)} exports/.latest.new"
     ended = nights.run(home, SECOND, at=step, action="deny")
     assert ended.status == 1, ended.stderr
     assert assert_whole(home, undisturbed.first, undisturbed.second) is undisturbed.second

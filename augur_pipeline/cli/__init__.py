@@ -1,4 +1,4 @@
-"""The command line: `augur run`, `ui`, `explain`, `query`, `sample`."""
+"""The command line: `augur run`, `ui`, `explain`, `query`, `score`, `sample`."""
 
 from augur_pipeline.cli.main import main
 

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from rich.console import Console
@@ -22,9 +22,9 @@ def safe_text(value: Any) -> Text:
     if value is None:
         return Text("")
     if isinstance(value, datetime):
+        if value.tzinfo is not None:
+            value = value.astimezone(UTC).replace(tzinfo=None)
         return Text(value.isoformat(sep=" ") + "Z")
-    if isinstance(value, float):
-        return Text(f"{value:.6g}")
     return Text(printable(str(value)))
 
 

@@ -1,6 +1,5 @@
 """`augur explain`: why a call is what it is."""
 
-import sys
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -48,7 +47,6 @@ def explain(call_id: str, home_directory: str) -> None:
         )
     for line in _lines(life):
         click.echo(printable(line))
-    sys.exit(0)
 
 
 def _time(instant: datetime | None) -> str:
@@ -68,7 +66,7 @@ def _lines(life: "CallLife") -> Iterator[str]:
         yield from _standing(life)
         yield from _prices(life)
     elif not life.rejections:
-        yield "  never sealed: its row is not yet visible at that as_of (see below)"
+        yield "  not sealed as of then (see its rows below)"
     yield from _landing(life)
 
 
@@ -237,6 +235,8 @@ def _landing(life: "CallLife") -> Iterator[str]:
             note = "not yet: its time lies after the published as_of"
         elif life.sealed is None:
             note = "new since the last run"
+        elif row["seal"] != life.sealed["seal"]:
+            note = "states other values than the seal: the next run rejects it as restated"
         elif is_sealed_row_seen:
             note = "duplicate of the sealed call"
         else:

@@ -1,5 +1,6 @@
 """The `augur` command and what all of its commands share."""
 
+import errno
 import sys
 from typing import Any
 
@@ -25,6 +26,11 @@ class AugurGroup(click.Group):
             return super().invoke(ctx)
         except AugurError as error:
             click.echo(f"augur: {printable(' '.join(str(error).split()))}", err=True)
+            sys.exit(1)
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise
+            click.echo(f"augur: {printable(str(error))}", err=True)
             sys.exit(1)
 
 

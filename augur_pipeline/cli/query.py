@@ -4,7 +4,7 @@ import csv
 import json
 import math
 import sys
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import click
@@ -41,6 +41,8 @@ def query(sql: str, home_directory: str, output_format: str) -> None:
     with open_published(Home.at(home_directory).database) as connection:
         try:
             cursor = connection.execute(sql)
+            if cursor is None:
+                raise click.UsageError("there is no statement in the SQL given")
             names = [column[0] for column in cursor.description or []]
             rows = (
                 cursor.fetchmany(SHOWN_ROWS + 1) if output_format == "table" else cursor.fetchall()
@@ -62,9 +64,15 @@ def query(sql: str, home_directory: str, output_format: str) -> None:
 def _plain(value: Any) -> Any:
     """A value as JSON and CSV hold it: times in ISO 8601, no NaN or infinity."""
     if isinstance(value, datetime):
+        if value.tzinfo is not None:
+            value = value.astimezone(UTC).replace(tzinfo=None)
         return value.isoformat() + "Z"
     if isinstance(value, float) and not math.isfinite(value):
         return None
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
     return value
 
 

@@ -33,6 +33,7 @@ def run(home_directory: str, as_of_text: str | None) -> None:
     """
     home = Home.at(home_directory)
     home.require_inputs()
+    home.require_writable()
     as_of = _clock(home, as_of_text)
     _show_progress()
     result = _execute(home, as_of)
@@ -80,13 +81,21 @@ def _execute(home: Home, as_of: datetime) -> "ExecuteInProcessResult":
     import os
 
     from dagster import DagsterInstance
+    from filelock import FileLock
+    from sqlalchemy.exc import SQLAlchemyError
 
     from augur_pipeline.store.clock import iso
 
     os.environ["AUGUR_HOME"] = str(home.root)
     from augur_pipeline.definitions import defs
 
-    instance = DagsterInstance.from_config(str(home.prepare_instance()))
+    try:
+        settings = home.prepare_instance()
+        # the first runs of a home must not set up Dagster's storage at one time
+        with FileLock(settings / "setup.lock"):
+            instance = DagsterInstance.from_config(str(settings))
+    except (SQLAlchemyError, OSError) as error:
+        raise _unwritable_history(home, error) from error
     try:
         return defs.resolve_job_def("nightly").execute_in_process(
             instance=instance,
@@ -97,8 +106,18 @@ def _execute(home: Home, as_of: datetime) -> "ExecuteInProcessResult":
             },
             tags={"augur/command": "run"},
         )
+    except SQLAlchemyError as error:
+        raise _unwritable_history(home, error) from error
     finally:
         instance.dispose()
+
+
+def _unwritable_history(home: Home, error: Exception) -> AugurError:
+    first_line = str(error).strip().splitlines()[0]
+    return AugurError(
+        f"{home.dagster}: the run's history cannot be written ({first_line}); check disk space and "
+        "permissions, then run again"
+    )
 
 
 def _failure_line(result: "ExecuteInProcessResult") -> str:

@@ -54,6 +54,8 @@ def score(
             f"{file}: {len(scored.faults)} bad row(s): {first}; mend them, or leave them out with "
             "--skip-invalid"
         )
+    if not scored.groups:
+        raise InputError(f"{file}: no rows to score")
     policy = Policy()
     reports = [
         {

@@ -14,7 +14,13 @@ from augur_pipeline.home import Home
 
 @click.command()
 @home_option
-@click.option("--port", default=3000, show_default=True, help="Port on this machine.")
+@click.option(
+    "--port",
+    default=3000,
+    show_default=True,
+    type=click.IntRange(1, 65535),
+    help="Port on this machine.",
+)
 def ui(home_directory: str, port: int) -> None:
     """Open Dagster's UI on the home: assets, checks, runs and the nightly schedule.
 
@@ -47,7 +53,7 @@ def ui(home_directory: str, port: int) -> None:
 
     # before the server starts: a background job of a script ignores SIGINT, and a child would
     # inherit that and never stop; a handled signal is reset for it
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, stop)
     server = subprocess.Popen(command, env=environment, cwd=instance, start_new_session=True)
     code = server.wait()

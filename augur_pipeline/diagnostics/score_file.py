@@ -15,7 +15,6 @@ from augur_pipeline.errors import InputError
 from augur_pipeline.intake.text_files import READERS, text_batches
 from augur_pipeline.store.grammar import install_grammar
 
-SHOWN_FAULTS = 5
 OUTCOMES = {"0": 0, "1": 1, "0.0": 0, "1.0": 1, "false": 0, "true": 1, "no": 0, "yes": 1}
 
 

@@ -20,6 +20,7 @@ from augur_pipeline.store.publishing import (
     build_database,
     content_digest,
     drop_old_exports,
+    export_set,
     export_table,
     fill,
     link_exports,
@@ -44,19 +45,31 @@ def publish(store: Store) -> str:
         nonlocal digest
         # one transaction: a commit a statement would wait for the disk hundreds of times
         connection.begin()
-        for model in CONTENT_TABLES:
-            fill(connection, model)
+        try:
+            for model in CONTENT_TABLES:
+                fill(connection, model)
+        except BaseException:
+            connection.rollback()
+            raise
         connection.commit()
         digest = content_digest(connection, CONTENT_TABLES, store.paths.work)
         _add_run_info(store, connection, as_of, digest)
         _check_rules(store)
         _check_follows(store, as_of, digest)
-        place_exports(store.paths, digest, lambda folder: _export(connection, folder))
+        exports = export_set(store.paths, digest, as_of)
+        place_exports(exports, lambda folder: _export(connection, folder))
 
     new = build_database(store, build)
     replace_database(store.paths, new)
-    link_exports(store.paths, digest)
-    drop_old_exports(store.paths, digest)
+    current = export_set(store.paths, digest, as_of)
+    try:
+        link_exports(store.paths, current)
+        drop_old_exports(store.paths, current)
+    except OSError as error:
+        raise PublishError(
+            f"{store.paths.latest}: the database is published, but its exports are not linked "
+            f"({error.strerror}); check disk space and permissions, then run again"
+        ) from error
     return digest
 
 

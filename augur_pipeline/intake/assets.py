@@ -23,7 +23,7 @@ from augur_pipeline.store.clock import iso, machine_time
 from augur_pipeline.store.display import OWNERS, describe, table_metadata
 from augur_pipeline.store.failures import shown_as_failures
 from augur_pipeline.store.published import Published, copy_ledger, last_published
-from augur_pipeline.store.publishing import link_exports
+from augur_pipeline.store.publishing import export_set, link_exports
 from augur_pipeline.store.resource import Store
 
 logger = logging.getLogger(__name__)
@@ -107,7 +107,8 @@ def start_run(store: Store, as_of: datetime, policy: Policy, published: Publishe
     """A fresh work database that knows its clock, its policy and the ledger it adds to."""
     if published is not None:
         # a run may have died between the database and the link
-        link_exports(store.paths, published.content_digest)
+        current = export_set(store.paths, published.content_digest, published.as_of)
+        link_exports(store.paths, current)
     store.start_afresh()
     store.connection.execute(
         "CREATE TABLE run_state AS SELECT $as_of::TIMESTAMP AS as_of, $run_id AS run_id, "

@@ -40,7 +40,8 @@ def landing_files(folder: Path, kind: LandingKind) -> list[LandingFile]:
     paths = [
         path
         for path in folder.iterdir()
-        if path.suffix in SUFFIXES and not path.name.startswith(".") and path.is_file()
+        # a broken link is a file that cannot be read, and says so
+        if path.suffix in SUFFIXES and not path.name.startswith(".") and not path.is_dir()
     ]
     paths.sort(key=lambda path: os.fsencode(path.name))
     return [LandingFile(kind, number, path) for number, path in enumerate(paths)]
@@ -102,14 +103,15 @@ def _land_parquet(
     try:
         relation = connection.read_parquet(str(link))
         place = "file_row_number"
-        if place in relation.columns:
+        own = next((name for name in relation.columns if name.lower() == place), None)
+        if own is not None:
             # the file's own column of that name hides DuckDB's: number the rows ourselves
-            rows = pq.read_table(file.path).drop_columns(place)
+            rows = pq.read_table(file.path).drop_columns(own)
             connection.register("numbered", rows.append_column(place, pa.array(range(len(rows)))))
             connection.execute("CREATE OR REPLACE TEMP TABLE landing_source AS FROM numbered")
             connection.unregister("numbered")
             relation = connection.table("landing_source")
-            extra.add(place)
+            extra.add(own)
         given = {
             name.strip(): (name, str(type_))
             for name, type_ in zip(relation.columns, relation.types, strict=True)
@@ -195,7 +197,7 @@ def _number_pools(connection: duckdb.DuckDBPyConnection, pool_id: str) -> None:
     connection.execute(
         f"""
         CREATE OR REPLACE TEMP TABLE given_pools AS
-        SELECT DISTINCT pool_id AS given, {pool_id} AS pool_id FROM landing_rows
+        SELECT pool_id AS given, any_value({pool_id}) AS pool_id FROM landing_rows GROUP BY pool_id
         """
     )
     connection.execute(

@@ -25,13 +25,12 @@ def land_settings(store: Store, policy: Policy) -> None:
             f"{seasons_path}: no such file; list your seasons there as "
             "season_id,starts_at,ends_at (half-open, UTC)"
         )
-    _check_seasons(seasons_path, _land(store, SEASONS, seasons_path))
+    _check_seasons(seasons_path, _land(store, SEASONS, seasons_path), policy)
     store.run(__package__, "seasons")
 
     terms_path = store.paths.inputs / "score_terms.csv"
+    create_landing_table(store.connection, SCORE_TERMS)
     rows = _land(store, SCORE_TERMS, terms_path) if terms_path.exists() else []
-    if not rows:
-        create_landing_table(store.connection, SCORE_TERMS)
     known_seasons = {
         season for (season,) in store.connection.execute("SELECT season_id FROM seasons").fetchall()
     }
@@ -61,7 +60,7 @@ def _land(store: Store, kind: LandingKind, path: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def _check_seasons(path: Path, rows: list[dict[str, Any]]) -> None:
+def _check_seasons(path: Path, rows: list[dict[str, Any]], policy: Policy) -> None:
     seen: set[str] = set()
     for row in rows:
         where = f"{path}: line {row['source_line']}"
@@ -73,8 +72,12 @@ def _check_seasons(path: Path, rows: list[dict[str, Any]]) -> None:
         seen.add(row["season_id"])
         if row["starts_at"] >= row["ends_at"]:
             raise InputError(f"{where}: the season does not end after its start; mend it")
-        if row["max_horizon_hours"] is not None and row["max_horizon_hours"] <= 0:
-            raise InputError(f"{where}: max_horizon_hours must be above 0; mend it")
+        bound = row["max_horizon_hours"]
+        if bound is not None and not 0 < bound <= policy.max_horizon_hours:
+            raise InputError(
+                f"{where}: max_horizon_hours must be above 0 and at most "
+                f"{policy.max_horizon_hours}; mend it"
+            )
     in_order = sorted(rows, key=lambda row: row["starts_at"])
     for earlier, later in pairwise(in_order):
         if later["starts_at"] < earlier["ends_at"]:
@@ -101,7 +104,11 @@ def _check_terms(path: Path, rows: list[dict[str, Any]], seasons: set[str], poli
         if key in seen:
             raise InputError(f"{where}: this season, agent and term stand here twice; keep one")
         seen.add(key)
-        if not 0 < weight <= policy.terms_weight + policy.terms_weight_tolerance:
+        if (
+            not policy.terms_weight_tolerance
+            < weight
+            <= policy.terms_weight + policy.terms_weight_tolerance
+        ):
             raise InputError(f"{where}: weight {weight} is outside (0, {policy.terms_weight}]")
         if row["value"] is not None and not 0 <= row["value"] <= 100:
             raise InputError(f"{where}: value {row['value']} is outside [0, 100]; mend it")

@@ -84,7 +84,8 @@ def read_csv(
             except StopIteration:
                 return
             except csv.Error as error:
-                if "unexpected end of data" in str(error):
+                # a quoted field that runs over lines into other records was never closed
+                if "unexpected end of data" in str(error) or len(lines.record) > 1:
                     raise InputError(
                         f"{path}: line {first_line}: a quote opened in this record is never "
                         "closed; mend or remove the record"

@@ -68,11 +68,12 @@ def call_life(home: Home, call_id: str) -> CallLife:
     with tempfile.TemporaryDirectory() as scratch, duckdb.connect() as connection:
         connection.execute("SET TimeZone = 'UTC'")
         install_grammar(connection)
+        connection.execute(load_sql(__package__, "seal"))
         landing_rows = _landed(
             connection, Path(scratch), home, CALLS, "call_id = $call_id", {"call_id": call_id}
         )
         prices: list[Row] = []
-        if sealed is not None and sealed["due_at"] is not None:
+        if sealed is not None and outcome is not None:
             closes_at = sealed["due_at"] + timedelta(hours=policy.window_hours)
             _landed(
                 connection,
@@ -138,7 +139,16 @@ def _landed(
         land(connection, scratch, file)
         names[file.number] = file.name
         connection.execute(f"DELETE FROM {kind.table} WHERE ({wanted}) IS NOT TRUE", parameters)
-    rows = _rows(connection, f"FROM {kind.table} ORDER BY file_number, source_line")
+    seal = (
+        ", call_seal(call_id, agent_id, pool_id, action, decider, confidence, confidence_text, "
+        "horizon_hours, horizon_hours_text, reference_price, reference_price_text, decided_at) "
+        "AS seal"
+    )
+    rows = _rows(
+        connection,
+        f"SELECT *{seal if kind is CALLS else ''} FROM {kind.table} "
+        "ORDER BY file_number, source_line",
+    )
     return [{**row, "source_file": names[row["file_number"]]} for row in rows]
 
 

@@ -38,7 +38,8 @@ summed AS (
         season_id,
         agent_id,
         count(value) AS measured,
-        min(value) AS only_value,
+        min(value) AS lowest,
+        max(value) AS highest,
         CAST(sum(CAST(weight * value AS DECIMAL(38, 18))) AS DOUBLE) AS weighted_sum,
         CAST(sum(CASE WHEN value IS NOT NULL
             THEN CAST(weight AS DECIMAL(38, 18)) END) AS DOUBLE) AS weight_sum
@@ -49,10 +50,11 @@ summed AS (
 SELECT
     season_id,
     agent_id,
-    -- a single measured term is the score, to the bit
-    CASE WHEN any_value(measured) = 1 THEN any_value(only_value)
-        ELSE any_value(weighted_sum) / any_value(weight_sum)
-    END AS score,
+    -- a weighted mean lies between its values, to the bit: a single measured term is the score
+    CASE WHEN any_value(measured) > 0 THEN greatest(
+        any_value(lowest),
+        least(any_value(highest), any_value(weighted_sum) / any_value(weight_sum))
+    ) END AS score,
     coalesce(list(term ORDER BY term) FILTER (value IS NOT NULL), []) AS measured_terms,
     coalesce(list(term ORDER BY term) FILTER (value IS NULL), []) AS waiting_terms,
     CAST(coalesce(to_json(map(

@@ -1,5 +1,6 @@
 """What an asset shows in Dagster: row count, column schema, a preview, small tables."""
 
+import math
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -17,6 +18,8 @@ PREVIEW_ROWS = 10
 def _cell(value: Any) -> str | int | float | bool | None:
     if isinstance(value, datetime):
         return iso(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)  # Dagster's page drops rows that are no JSON
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
     return str(value)

@@ -25,6 +25,12 @@ def open_published(database: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """A read-only connection: it never blocks a run, and no run blocks it."""
     if not database.exists():
         raise InputError(f"{database}: nothing published yet; run `augur run` first")
+    log = _log_of(database)
+    if log.exists():
+        raise InputError(
+            f"{log}: a program opened the published database for writing, and what it wrote is no "
+            "published result; close it, then run again or remove this file"
+        )
     try:
         connection = duckdb.connect(str(database), read_only=True)
     except duckdb.Error as error:
@@ -54,13 +60,19 @@ def last_published(database: Path) -> Published | None:
     return Published(*row)
 
 
+def _log_of(database: Path) -> Path:
+    return database.with_suffix(".duckdb.wal")
+
+
 def drop_foreign_log(database: Path) -> None:
     """Remove a log beside the published database.
 
     We publish none, so it is a program's that opened a published file for writing: of an older
     file it makes every later open fail, of this one it would change the ledger when read.
     """
-    database.with_suffix(".duckdb.wal").unlink(missing_ok=True)
+    log = _log_of(database)
+    if log.exists():
+        log.unlink()
 
 
 def copy_ledger(store: Store, tables: Sequence[str]) -> None:

@@ -4,8 +4,10 @@ import filecmp
 import hashlib
 import logging
 import os
+import re
 import shutil
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from pathlib import Path
 
 import duckdb
@@ -16,6 +18,9 @@ from augur_pipeline.store.resource import Store
 from augur_pipeline.store.tables import Model, columns_of, key_of, name_of, table_ddl
 
 logger = logging.getLogger(__name__)
+
+# ours to remove; whatever else lies in exports/ is not
+_EXPORT_SET = re.compile(r"\.[0-9a-f]{64}-[0-9T]+(\.new)?")
 
 NEW = "new"
 """Catalog name of the database being built."""
@@ -101,24 +106,29 @@ def build_database(store: Store, build: Callable[[duckdb.DuckDBPyConnection], No
     return path
 
 
-def place_exports(home: Home, digest: str, build: Callable[[Path], None]) -> None:
-    """Let `build` fill an export set, then give it its name `exports/.<digest>`."""
+def export_set(home: Home, digest: str, as_of: datetime) -> Path:
+    """The folder of an export set: its name says content and clock, as `run_info` does."""
+    return home.exports / f".{digest}-{as_of:%Y%m%dT%H%M%S%f}"
+
+
+def place_exports(final: Path, build: Callable[[Path], None]) -> None:
+    """Let `build` fill an export set, then give it its name."""
     logger.info("writing exports")
-    home.exports.mkdir(exist_ok=True)
-    fresh = home.exports / f".{digest}.new"
+    final.parent.mkdir(exist_ok=True)
+    fresh = final.with_name(f"{final.name}.new")
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir()
     build(fresh)
     for path in sorted(fresh.rglob("*")):
         (sync_folder if path.is_dir() else sync_file)(path)
-    final = home.exports / f".{digest}"
     if final.exists() and not _same_files(fresh, final):
-        # the set of this very content was altered after it was published: put it right
+        # the set of this very night was altered after it was published: put it right
         shutil.rmtree(final)
     if final.exists():
         shutil.rmtree(fresh)
     else:
         fresh.rename(final)
+    sync_folder(final.parent)
 
 
 def _same_files(left: Path, right: Path) -> bool:
@@ -138,25 +148,24 @@ def replace_database(home: Home, new: Path) -> None:
     sync_folder(home.root)
 
 
-def link_exports(home: Home, digest: str) -> None:
+def link_exports(home: Home, current: Path) -> None:
     """Point `exports/latest` at a set, in one step."""
-    if not (home.exports / f".{digest}").is_dir():
+    if not current.is_dir():
         return
-    target = f".{digest}"
-    if home.latest.is_symlink() and os.readlink(home.latest) == target:
+    if home.latest.is_symlink() and os.readlink(home.latest) == current.name:
         return
     if home.latest.is_dir() and not home.latest.is_symlink():
         # a copy or a backup that followed the link left a folder in its place
         shutil.rmtree(home.latest)
     fresh = home.exports / ".latest.new"
     fresh.unlink(missing_ok=True)
-    fresh.symlink_to(target)
+    fresh.symlink_to(current.name)
     os.replace(fresh, home.latest)
     sync_folder(home.exports)
 
 
-def drop_old_exports(home: Home, digest: str) -> None:
+def drop_old_exports(home: Home, current: Path) -> None:
     """Remove export sets other than the current one."""
     for path in home.exports.iterdir():
-        if path.name not in (f".{digest}", home.latest.name):
+        if _EXPORT_SET.fullmatch(path.name) and path.name != current.name:
             shutil.rmtree(path, ignore_errors=True)

@@ -12,15 +12,15 @@ naming argument and position; no rows give None, never NaN, 0 or a perfect score
 rows gives the same bits. Results are frozen dataclasses that state their `convention`.
 """
 
-from .bins import Bin, reliability_table
-from .calibration_error import (
+from augur_pipeline.verification.bins import Bin, reliability_table
+from augur_pipeline.verification.calibration_error import (
     HOUSE_BANDS,
     NOT_DISTINGUISHABLE,
     CalibrationError,
     calibration_band,
     calibration_error,
 )
-from .decomposition import (
+from augur_pipeline.verification.decomposition import (
     BrierDecomposition,
     Corp,
     DebiasedReliability,
@@ -28,7 +28,7 @@ from .decomposition import (
     debiased_reliability,
     decompose_brier,
 )
-from .goodness_of_fit import (
+from augur_pipeline.verification.goodness_of_fit import (
     CalibrationLine,
     HosmerLemeshow,
     Spiegelhalter,
@@ -36,15 +36,15 @@ from .goodness_of_fit import (
     hosmer_lemeshow,
     spiegelhalter,
 )
-from .intervals import (
+from augur_pipeline.verification.intervals import (
     Interval,
     brier_interval,
     calibration_term_interval,
     difference_interval,
     skill_interval,
 )
-from .odds import remove_overround
-from .scores import (
+from augur_pipeline.verification.odds import remove_overround
+from augur_pipeline.verification.scores import (
     BRIER_CONVENTION,
     LOG_LOSS_CLIP,
     brier_score,
@@ -53,7 +53,7 @@ from .scores import (
     log_loss,
     sharpness,
 )
-from .sign_flips import CalibrationTests, calibration_tests
+from augur_pipeline.verification.sign_flips import CalibrationTests, calibration_tests
 
 __all__ = [
     "BRIER_CONVENTION",

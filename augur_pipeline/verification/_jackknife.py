@@ -5,8 +5,8 @@ from math import sqrt
 import numpy as np
 from scipy.special import stdtrit
 
-from ._sums import fsum
-from ._validation import FloatArray, IntArray
+from augur_pipeline.verification._sums import fsum
+from augur_pipeline.verification._validation import FloatArray, IntArray
 
 ROUNDING = 1e-12
 """What is smaller than this share of the numbers it came from is their rounding.

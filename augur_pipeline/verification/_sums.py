@@ -10,7 +10,7 @@ from math import fsum
 import numpy as np
 from numpy.typing import NDArray
 
-from ._validation import FloatArray
+from augur_pipeline.verification._validation import FloatArray
 
 __all__ = ["events_by_group", "fsum", "grouped_fsum", "mean", "weighted_mean"]
 

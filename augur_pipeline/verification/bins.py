@@ -15,9 +15,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from ._jackknife import ROUNDING, effective_episodes, jackknife_standard_error, student_quantile
-from ._sums import events_by_group, grouped_fsum
-from ._validation import (
+from augur_pipeline.verification._jackknife import (
+    ROUNDING,
+    effective_episodes,
+    jackknife_standard_error,
+    student_quantile,
+)
+from augur_pipeline.verification._sums import events_by_group, grouped_fsum
+from augur_pipeline.verification._validation import (
     Episodes,
     FloatArray,
     IntArray,

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._sums import fsum
-from ._validation import check_forecasts
-from .bins import bin_sums, binning_convention, check_binning
+from augur_pipeline.verification._sums import fsum
+from augur_pipeline.verification._validation import check_forecasts
+from augur_pipeline.verification.bins import bin_sums, binning_convention, check_binning
 
 HOUSE_BANDS = (("excellent", 0.02), ("good", 0.05), ("mediocre", 0.10), ("poor", 1.0))
 """House names of ECE and the value each reaches up to: below .02 is excellent, then .05 is still

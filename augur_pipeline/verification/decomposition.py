@@ -5,11 +5,26 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._sums import events_by_group, fsum, grouped_fsum, mean, weighted_mean
-from ._validation import FloatArray, check_episodes, check_forecasts
-from .bins import bin_sums, binning_convention, check_binning, equal_width_bin
-from .isotonic import isotonic_fit
-from .scores import BRIER_CONVENTION, counted_forecasts, mean_squared_loss
+from augur_pipeline.verification._sums import (
+    events_by_group,
+    fsum,
+    grouped_fsum,
+    mean,
+    weighted_mean,
+)
+from augur_pipeline.verification._validation import FloatArray, check_episodes, check_forecasts
+from augur_pipeline.verification.bins import (
+    bin_sums,
+    binning_convention,
+    check_binning,
+    equal_width_bin,
+)
+from augur_pipeline.verification.isotonic import isotonic_fit
+from augur_pipeline.verification.scores import (
+    BRIER_CONVENTION,
+    counted_forecasts,
+    mean_squared_loss,
+)
 
 
 @dataclass(frozen=True)

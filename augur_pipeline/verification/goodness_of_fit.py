@@ -13,15 +13,15 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import chdtrc, expit, ndtr
 
-from ._sums import events_by_group, fsum
-from ._validation import (
+from augur_pipeline.verification._sums import events_by_group, fsum
+from augur_pipeline.verification._validation import (
     FloatArray,
     check_between,
     check_forecasts,
     check_whole_number,
 )
-from .bins import BinSums, bin_sums, binning_convention, check_binning
-from .reasons import NO_DEGREES_OF_FREEDOM, NO_ROWS, NO_VARIANCE
+from augur_pipeline.verification.bins import BinSums, bin_sums, binning_convention, check_binning
+from augur_pipeline.verification.reasons import NO_DEGREES_OF_FREEDOM, NO_ROWS, NO_VARIANCE
 
 
 @dataclass(frozen=True)

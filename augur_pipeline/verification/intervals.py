@@ -29,9 +29,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtr
 
-from ._jackknife import ROUNDING, effective_episodes, jackknife_standard_error, student_quantile
-from ._sums import fsum, grouped_fsum
-from ._validation import (
+from augur_pipeline.verification._jackknife import (
+    ROUNDING,
+    effective_episodes,
+    jackknife_standard_error,
+    student_quantile,
+)
+from augur_pipeline.verification._sums import fsum, grouped_fsum
+from augur_pipeline.verification._validation import (
     BoolArray,
     Episodes,
     FloatArray,
@@ -41,8 +46,14 @@ from ._validation import (
     check_weights,
     counted_rows,
 )
-from .reasons import FEW_EPISODES, FEW_MISSES, NO_ROWS, ZERO_REFERENCE_LOSS, ZERO_SPREAD
-from .scores import BRIER_CONVENTION
+from augur_pipeline.verification.reasons import (
+    FEW_EPISODES,
+    FEW_MISSES,
+    NO_ROWS,
+    ZERO_REFERENCE_LOSS,
+    ZERO_SPREAD,
+)
+from augur_pipeline.verification.scores import BRIER_CONVENTION
 
 FEWEST_EPISODES = 5
 """Effective episodes, and episodes with a wrong and with a right call, an interval needs."""

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from ._validation import FloatArray, IntArray
+from augur_pipeline.verification._validation import FloatArray, IntArray
 
 # Pooled means lie in [−1, 2] (a sign-flipped outcome may leave [0, 1]): at this distance between
 # the fits of a batch no block can reach from one into the next.

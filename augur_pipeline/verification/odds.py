@@ -2,8 +2,8 @@
 
 from numpy.typing import ArrayLike
 
-from ._sums import fsum
-from ._validation import FloatArray, check_choice, check_odds
+from augur_pipeline.verification._sums import fsum
+from augur_pipeline.verification._validation import FloatArray, check_choice, check_odds
 
 # Fair odds such as 10/7 and 10/3 are rounded, and their inverses may add up to 1 − 1e-16.
 _ROUNDING = 1e-12

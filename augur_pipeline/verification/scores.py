@@ -7,8 +7,8 @@ sums over both classes is twice that and is never used here.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._sums import mean, weighted_mean
-from ._validation import (
+from augur_pipeline.verification._sums import mean, weighted_mean
+from augur_pipeline.verification._validation import (
     FloatArray,
     check_between,
     check_forecasts,

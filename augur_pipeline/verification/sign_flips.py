@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
-from ._jackknife import ROUNDING
-from ._sums import fsum, grouped_fsum, mean
-from ._validation import (
+from augur_pipeline.verification._jackknife import ROUNDING
+from augur_pipeline.verification._sums import fsum, grouped_fsum, mean
+from augur_pipeline.verification._validation import (
     Episodes,
     FloatArray,
     IntArray,
@@ -24,10 +24,15 @@ from ._validation import (
     check_forecasts,
     check_whole_number,
 )
-from .bins import bin_sums, binning_convention, check_binning
-from .goodness_of_fit import excess_loss, has_impossible_bin, spiegelhalter, two_sided_normal
-from .isotonic import block_starts
-from .reasons import FEW_EPISODES, NO_ROWS, NO_VARIANCE
+from augur_pipeline.verification.bins import bin_sums, binning_convention, check_binning
+from augur_pipeline.verification.goodness_of_fit import (
+    excess_loss,
+    has_impossible_bin,
+    spiegelhalter,
+    two_sided_normal,
+)
+from augur_pipeline.verification.isotonic import block_starts
+from augur_pipeline.verification.reasons import FEW_EPISODES, NO_ROWS, NO_VARIANCE
 
 FEWEST_EPISODES = 6
 """With five episodes even complete agreement has probability 1/32 one-sided, 1/16 two-sided."""

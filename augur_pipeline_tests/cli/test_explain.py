@@ -86,7 +86,7 @@ def explain(home: Path, call_id: str) -> Result:
         ("no-price", ["does not count: excluded, missing_reference_price"]),
         ("early", ["season     none", "does not count: excluded, outside_season"]),
         ("unknown-word", ["calls.csv line 13: rejected, unknown_action (action 'short')"]),
-        ("tomorrow", ["never sealed", "not yet: its time lies after the published as_of"]),
+        ("tomorrow", ["not sealed as of then", "not yet: its time lies after the published as_of"]),
     ],
 )
 def test_every_kind_of_call(home: Path, call_id: str, sentences: list[str]) -> None:

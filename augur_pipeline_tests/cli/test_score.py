@@ -137,10 +137,12 @@ def test_an_impossible_event_is_json(tmp_path: Path) -> None:
     assert group["impossible_events"] == 1
 
 
-def test_an_empty_file_has_no_group(tmp_path: Path) -> None:
+def test_an_empty_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "f.csv"
     path.write_text("p,hit\n")
-    assert json.loads(score(path, "--json").output)["groups"] == []
+    result = score(path)
+    assert result.exit_code == 1
+    assert "no rows to score" in result.output
 
 
 @pytest.mark.parametrize(
