@@ -16,11 +16,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtr, stdtrit
 
-from ._jackknife import ROUNDING
-from ._validation import BoolArray, FloatArray, IntArray, check_between, check_probabilities
-from .intervals import FEWEST_EPISODES
-from .reasons import FEW_EPISODES, FEW_MISSES, NO_ROWS, ZERO_SPREAD
-from .scores import BRIER_CONVENTION
+from augur_pipeline.verification._jackknife import ROUNDING
+from augur_pipeline.verification._validation import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    check_between,
+    check_probabilities,
+)
+from augur_pipeline.verification.intervals import FEWEST_EPISODES
+from augur_pipeline.verification.reasons import FEW_EPISODES, FEW_MISSES, NO_ROWS, ZERO_SPREAD
+from augur_pipeline.verification.scores import BRIER_CONVENTION
 
 
 @dataclass(frozen=True)
