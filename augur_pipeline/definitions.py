@@ -15,6 +15,12 @@ from dagster import (
 )
 
 from augur_pipeline.diagnostics import assets as diagnostics
+from augur_pipeline.diagnostics import benchmarks, comparisons, missingness
+from augur_pipeline.diagnostics.comparison_rules import (
+    benchmark_checks,
+    orientation_checks,
+    question_checks,
+)
 from augur_pipeline.exports import assets as exports
 from augur_pipeline.intake import assets as intake
 from augur_pipeline.intake.rules import intake_checks
@@ -57,6 +63,15 @@ defs = Definitions(
         scores.season_scores,
         diagnostics.scored_forecasts,
         diagnostics.calibration_diagnostics,
+        benchmarks.benchmark_forecasts,
+        benchmarks.benchmark_skill,
+        comparisons.questions,
+        comparisons.agent_comparisons,
+        comparisons.agent_comparisons_by_episode,
+        comparisons.orientation_audit,
+        missingness.missingness,
+        missingness.brier_bounds,
+        missingness.episode_weighted_brier,
         exports.passports,
         exports.published,
     ],
@@ -67,6 +82,9 @@ defs = Definitions(
         outcome_checks,
         brier_checks,
         score_checks,
+        benchmark_checks,
+        question_checks,
+        orientation_checks,
     ],
     jobs=[nightly],
     schedules=[nightly_schedule],

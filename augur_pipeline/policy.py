@@ -45,6 +45,9 @@ class Policy:
     # reliability diagrams per season: of the agents with most resolved calls (0: none)
     diagrams_most: int = 50
 
+    # comparisons: below this an adjusted p-value counts as a difference
+    significance: float = 0.05
+
     # the run's clock may lead the machine's by this much
     clock_lead_minutes: int = 5
 
@@ -96,6 +99,7 @@ class Policy:
             "min_resolved": self.min_resolved,
             "calibration_weight": self.calibration_weight,
             "default_season_max_horizon_hours": float(self.default_season_max_horizon_hours),
+            "significance": self.significance,
             "warn_rejected_share": self.warn_rejected_share,
             "warn_starved_share": self.warn_starved_share,
             "warn_starved_windows": self.warn_starved_windows,

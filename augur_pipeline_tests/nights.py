@@ -11,6 +11,14 @@ from typing import Any
 import duckdb
 from dagster import build_init_resource_context
 
+from augur_pipeline.diagnostics.benchmark_steps import forecast_benchmarks, measure_skill
+from augur_pipeline.diagnostics.comparison_steps import (
+    audit_orientation,
+    compare_on_days,
+    compare_on_questions,
+    number_forecasts,
+)
+from augur_pipeline.diagnostics.missingness_steps import bound_brier, count_missing, weigh_episodes
 from augur_pipeline.diagnostics.steps import diagnose
 from augur_pipeline.exports.published import publish
 from augur_pipeline.intake.assets import refuse_backwards, start_run, take_in
@@ -101,7 +109,24 @@ def work_night(store: Store) -> None:
         store.run("augur_pipeline.scores", name)
     store.run("augur_pipeline.diagnostics", "scored_forecasts")
     diagnose(store)
+    compare(store)
     store.run("augur_pipeline.exports", "passports")
+
+
+def compare(store: Store) -> None:
+    """Benchmarks, comparisons, orientation, missing outcomes."""
+    for step in (
+        forecast_benchmarks,
+        number_forecasts,
+        measure_skill,
+        compare_on_questions,
+        compare_on_days,
+        audit_orientation,
+        count_missing,
+        bound_brier,
+        weigh_episodes,
+    ):
+        step(store)
 
 
 def night(home: Path, as_of: str = LATER, **settings: Any) -> str:

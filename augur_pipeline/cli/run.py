@@ -148,6 +148,21 @@ def _failure_line(result: "ExecuteInProcessResult") -> str:
     return "the run failed; see it with `augur ui`"
 
 
+def _legend(benchmarks: list[tuple[str, str]]) -> list[str]:
+    """How to read the leaderboard; `benchmarks` with the seasons that they are used in."""
+    if not benchmarks:
+        return []
+    against = "; ".join(
+        benchmark if len(benchmarks) == 1 else f"{benchmark} ({seasons})"
+        for benchmark, seasons in benchmarks
+    )
+    return [
+        "95 %: interval of the Brier score, by episode (episodes, not n, say how much is known)",
+        f"skill: 1 - Brier / benchmark's Brier on the same rows, above 0 better; against {against}",
+        "next: ≠ losses differ from the next agent's, = not distinguishable, ? too little to say",
+    ]
+
+
 def _report(home: Home, result: "ExecuteInProcessResult") -> None:
     from augur_pipeline.cli.display import console, plain_table, safe_text
     from augur_pipeline.exports.passports import STATEMENT
@@ -163,11 +178,16 @@ def _report(home: Home, result: "ExecuteInProcessResult") -> None:
             cursor = connection.execute(load_sql("augur_pipeline.cli", name))
             names = [column[0] for column in cursor.description or []]
             console.print(plain_table(names, cursor.fetchall(), title))
+        used = connection.execute(
+            load_sql("augur_pipeline.cli", "leaderboard_benchmarks")
+        ).fetchall()
         ((left_out,),) = connection.execute(
             "SELECT sum(greatest(agents - 25, 0)) FROM "
             "(SELECT count(*) AS agents FROM agent_season_brier GROUP BY season_id)"
         ).fetchall()
     published = last_published(home.database)
+    for line in _legend(used):
+        console.print(safe_text(line))
     if left_out:
         console.print(f"… {left_out} more: augur query 'FROM agent_season_brier'")
     warnings = [

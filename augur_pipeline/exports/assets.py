@@ -12,7 +12,17 @@ from augur_pipeline.store.resource import Store
 
 
 @asset(
-    deps=["season_scores", "calibration_diagnostics"],
+    deps=[
+        "season_scores",
+        "calibration_diagnostics",
+        "benchmark_skill",
+        "agent_comparisons",
+        "agent_comparisons_by_episode",
+        "orientation_audit",
+        "missingness",
+        "brier_bounds",
+        "episode_weighted_brier",
+    ],
     group_name="exports",
     kinds={"duckdb", "sql", "json"},
     owners=OWNERS,

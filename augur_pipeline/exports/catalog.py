@@ -1,5 +1,19 @@
 """The published tables and the rules a publication must pass."""
 
+from augur_pipeline.diagnostics.comparison_rules import RULES as COMPARISON_RULES
+from augur_pipeline.diagnostics.comparison_tables import (
+    AgentComparisons,
+    AgentComparisonsByEpisode,
+    BenchmarkForecasts,
+    BenchmarkRefusals,
+    BenchmarkSkill,
+    BrierBounds,
+    EpisodeWeightedBrier,
+    FlatSells,
+    Missingness,
+    OrientationAudit,
+    Questions,
+)
 from augur_pipeline.diagnostics.tables import (
     CalibrationDiagnostics,
     ReliabilityBins,
@@ -8,7 +22,7 @@ from augur_pipeline.diagnostics.tables import (
 )
 from augur_pipeline.exports.tables import Passports, RunInfo
 from augur_pipeline.intake.rules import RULES as INTAKE_RULES
-from augur_pipeline.intake.tables import InputFiles, Seasons
+from augur_pipeline.intake.tables import Benchmarks, InputFiles, Seasons
 from augur_pipeline.ledger.rules import RULES as LEDGER_RULES
 from augur_pipeline.ledger.tables import (
     EligibleCalls,
@@ -31,6 +45,17 @@ CONTENT_TABLES: tuple[Model, ...] = (
     CalibrationDiagnostics,
     ReliabilityBins,
     ReliabilityCurve,
+    BenchmarkSkill,
+    BenchmarkForecasts,
+    BenchmarkRefusals,
+    AgentComparisons,
+    AgentComparisonsByEpisode,
+    OrientationAudit,
+    FlatSells,
+    Questions,
+    Missingness,
+    BrierBounds,
+    EpisodeWeightedBrier,
     EligibleCalls,
     ResolvedOutcomes,
     LatePrices,
@@ -43,11 +68,14 @@ CONTENT_TABLES: tuple[Model, ...] = (
     InputFiles,
     Seasons,
     ScoreTerms,
+    Benchmarks,
 )
 """Every published table but `run_info`: what `content_digest` covers, in this order."""
 
 PUBLISHED_TABLES: tuple[Model, ...] = (*CONTENT_TABLES, RunInfo)
 
 BLOCKING_RULES = tuple(
-    rule for rule in (*INTAKE_RULES, *LEDGER_RULES, *SCORES_RULES) if rule.is_blocking
+    rule
+    for rule in (*INTAKE_RULES, *LEDGER_RULES, *SCORES_RULES, *COMPARISON_RULES)
+    if rule.is_blocking
 )

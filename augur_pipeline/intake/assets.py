@@ -28,7 +28,7 @@ from augur_pipeline.store.resource import Store
 
 logger = logging.getLogger(__name__)
 LEDGER_TABLES = ("sealed_calls", "settlements")
-SETTINGS = ("seasons.csv", "score_terms.csv", "policy.toml")
+SETTINGS = ("seasons.csv", "score_terms.csv", "policy.toml", "benchmarks.csv")
 SCHEDULE_TAG = "dagster/schedule_name"
 
 

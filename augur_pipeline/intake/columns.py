@@ -93,3 +93,19 @@ SCORE_TERMS = LandingKind(
         LandingColumn("value", "number"),
     ),
 )
+
+BENCHMARKS = LandingKind(
+    "benchmarks",
+    "landed_benchmarks",
+    (
+        LandingColumn("benchmark_id", "id"),
+        LandingColumn("kind", "word"),
+        LandingColumn("probability", "number", is_required=False),
+        LandingColumn("scope", "word", is_required=False),
+        LandingColumn("window_days", "number", is_required=False),
+        LandingColumn("min_resolved", "integer", is_required=False),
+        LandingColumn("locked_at", "time"),
+        LandingColumn("version", "id"),
+        LandingColumn("description", "id", is_required=False),
+    ),
+)

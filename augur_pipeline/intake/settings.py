@@ -1,4 +1,4 @@
-"""seasons.csv and score_terms.csv: settings, so a bad row stops the run (contract §2, §6)."""
+"""seasons.csv, score_terms.csv, benchmarks.csv: settings, so a bad row stops the run."""
 
 import math
 from collections import defaultdict
@@ -7,14 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from augur_pipeline.errors import InputError
-from augur_pipeline.intake.columns import SCORE_TERMS, SEASONS, LandingKind
+from augur_pipeline.intake.columns import BENCHMARKS, SCORE_TERMS, SEASONS, LandingKind
 from augur_pipeline.intake.landing import LandingFile, create_landing_table, land
+from augur_pipeline.intake.tables import BENCHMARK_KINDS, BENCHMARK_SCOPES, COIN_FLIP
 from augur_pipeline.policy import Policy
 from augur_pipeline.store.resource import Store
 
+LONGEST_WINDOW_DAYS = 3653.0
+"""Ten years: far beyond any season, and whole microseconds of it are exact."""
+
 
 def land_settings(store: Store, policy: Policy) -> None:
-    """Read and check both files into the tables `seasons` and `score_terms`."""
+    """Read and check the files into the tables `seasons`, `score_terms` and `benchmarks`."""
     seasons_path = store.paths.inputs / "seasons.csv"
     if not seasons_path.exists():
         raise InputError(
@@ -32,6 +36,12 @@ def land_settings(store: Store, policy: Policy) -> None:
     }
     _check_terms(terms_path, rows, known_seasons, policy)
     store.run(__package__, "score_terms")
+
+    benchmarks_path = store.paths.inputs / "benchmarks.csv"
+    create_landing_table(store.connection, BENCHMARKS)
+    if benchmarks_path.exists():
+        _check_benchmarks(benchmarks_path, _land(store, BENCHMARKS, benchmarks_path))
+    store.run(__package__, "benchmarks")
 
 
 def _land(store: Store, kind: LandingKind, path: Path) -> list[dict[str, Any]]:
@@ -113,3 +123,63 @@ def _check_terms(path: Path, rows: list[dict[str, Any]], seasons: set[str], poli
                 f"{path}: the weights of season {season!r} sum to {total:g}; they must sum to "
                 f"{policy.terms_weight} (calibration brings the other {policy.calibration_weight})"
             )
+
+
+def _check_benchmarks(path: Path, rows: list[dict[str, Any]]) -> None:
+    seen: set[str] = set()
+    for row in rows:
+        where = f"{path}: line {row['source_line']}"
+        for name in ("benchmark_id", "kind", "locked_at", "version"):
+            if row[name] is None:
+                raise InputError(f"{where}: no {name}; fill it in")
+        benchmark, kind = row["benchmark_id"], row["kind"]
+        if benchmark == COIN_FLIP:
+            raise InputError(f"{where}: {COIN_FLIP} (0.5) is always there; leave it out")
+        if benchmark in seen:
+            raise InputError(f"{where}: benchmark {benchmark!r} stands here twice; rename one")
+        seen.add(benchmark)
+        if kind == "market":
+            raise InputError(
+                f"{where}: kind 'market' needs event forecasts with a market probability, which "
+                "are not taken in yet; leave it out"
+            )
+        if kind not in BENCHMARK_KINDS:
+            raise InputError(
+                f"{where}: unknown kind {kind!r}; use one of {', '.join(BENCHMARK_KINDS)}"
+            )
+        if kind == "constant":
+            _check_constant(where, row)
+        else:
+            _check_rolling(where, row)
+
+
+def _check_constant(where: str, row: dict[str, Any]) -> None:
+    if row["probability"] is None:
+        raise InputError(f"{where}: a constant needs a probability; fill it in")
+    if not 0 <= row["probability"] <= 1:
+        raise InputError(f"{where}: probability {row['probability']} is outside [0, 1]; mend it")
+    for name in ("scope", "window_days", "min_resolved"):
+        if row[name] is not None:
+            raise InputError(f"{where}: a constant has no {name}; leave it empty")
+
+
+def _check_rolling(where: str, row: dict[str, Any]) -> None:
+    for name in ("scope", "window_days", "min_resolved"):
+        if row[name] is None:
+            raise InputError(f"{where}: a rolling_base_rate needs {name}; fill it in")
+    if row["scope"] not in BENCHMARK_SCOPES:
+        raise InputError(
+            f"{where}: unknown scope {row['scope']!r}; use one of {', '.join(BENCHMARK_SCOPES)}"
+        )
+    if not 0 < row["window_days"] <= LONGEST_WINDOW_DAYS:
+        raise InputError(
+            f"{where}: window_days {row['window_days']:g} is outside (0, {LONGEST_WINDOW_DAYS:g}]; "
+            "mend it"
+        )
+    if row["min_resolved"] < 1:
+        raise InputError(f"{where}: min_resolved {row['min_resolved']} is below 1; mend it")
+    if row["probability"] is not None:
+        raise InputError(
+            f"{where}: a rolling_base_rate takes its probability from earlier rows; leave "
+            "probability empty"
+        )

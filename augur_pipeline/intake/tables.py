@@ -4,6 +4,9 @@ import pandera.polars as pa
 
 from augur_pipeline.store.tables import TableModel, Time
 
+BENCHMARK_KINDS = ("constant", "rolling_base_rate")
+BENCHMARK_SCOPES = ("own", "pool")
+COIN_FLIP = "coin_flip"
 PRICE_FATES = ("usable", "duplicate", "rejected", "not_yet")
 
 
@@ -89,3 +92,37 @@ class Seasons(TableModel):
     class Config:
         name = "seasons"
         metadata = {"key": ("season_id",)}
+
+
+class Benchmarks(TableModel):
+    """One benchmark that scores are held against: `coin_flip`, or one of `inputs/benchmarks.csv`.
+
+    The realised base rate of a season was not known when it began and is none.
+    """
+
+    benchmark_id: str = pa.Field(description="The benchmark.")
+    place: int = pa.Field(ge=0, description="0 for coin_flip, then the order in the file.")
+    kind: str = pa.Field(isin=BENCHMARK_KINDS, description="How it makes its probability.")
+    probability: float = pa.Field(
+        ge=0, le=1, nullable=True, description="A constant's probability for every row."
+    )
+    scope: str = pa.Field(
+        isin=BENCHMARK_SCOPES,
+        nullable=True,
+        description="Whose earlier rows the hit rate is of: the forecaster's own, or everyone's.",
+    )
+    window_days: float = pa.Field(
+        gt=0, nullable=True, description="How far back rows count, by when they were known."
+    )
+    min_resolved: int = pa.Field(
+        ge=1, nullable=True, description="Fewer known rows: no prediction for this row."
+    )
+    locked_at: Time = pa.Field(
+        nullable=True, description="When it was fixed (UTC); NULL: always was."
+    )
+    version: str = pa.Field(description="Version of the benchmark.")
+    description: str = pa.Field(nullable=True, description="What it is, in words.")
+
+    class Config:
+        name = "benchmarks"
+        metadata = {"key": ("benchmark_id",)}

@@ -30,6 +30,7 @@ from augur_pipeline_tests.nights import (
     GOOD_CALL,
     LATER,
     SEASON,
+    make_home,
     night,
     open_store,
     query,
@@ -85,9 +86,59 @@ def test_prints_the_funnel(ran: Ran) -> None:
 def test_prints_the_leaderboard_best_first(ran: Ran) -> None:
     rows = [line for line in ran.lines if line[0] == "S1"]
     assert rows == [
-        ["S1", "five", "5", "0.1700", "32.0", "100.0 %", "True"],
-        ["S1", r"\x1b[31mred\x1b[0m", "2", "0.0400", "waiting, 3 more", "100.0 %", "True"],
-    ]
+        ["S1", "five", "5", "1", "0.1700", "", "32.0", "100.0 %", "+0.320", "?", "True"],
+        [
+            "S1", r"\x1b[31mred\x1b[0m", "2", "1", "0.0400", "", "waiting, 3 more", "100.0 %",
+            "+0.840", "", "True",
+        ],
+    ]  # fmt: skip
+    assert "against coin_flip\n" in ran.process.stdout
+    assert "next: ≠ losses differ" in ran.process.stdout
+
+
+def test_the_leaderboard_knows_intervals_benchmarks_and_neighbours(
+    tmp_path: Path, run_inside: Callable[..., Result]
+) -> None:
+    """Thirty episodes; `good` and `twin` are right 9 of 10 times, `bad` one in two."""
+    start = datetime(2024, 1, 1, tzinfo=UTC)
+    calls, prices = [], []
+    for n in range(180):
+        decided = start + timedelta(hours=12 * n)
+        prices.append(("P", f"{decided + timedelta(hours=1):%Y-%m-%dT%H:%M:%SZ}", 101))
+        for agent, is_right in (
+            ("good", n % 10 > 0), ("twin", n % 10 > 0), ("bad", n % 2 == 0), ("stray", n > 178)
+        ):  # fmt: skip
+            if agent == "stray" and not is_right:
+                continue
+            calls.append(
+                {
+                    **GOOD_CALL,
+                    "call_id": f"{agent}{n}",
+                    "agent_id": agent,
+                    "decided_at": f"{decided:%Y-%m-%dT%H:%M:%SZ}",
+                    "action": "buy" if is_right else "sell",
+                }
+            )
+    season = {"season_id": "S1", "starts_at": "2024-01-01", "ends_at": "2024-06-01"}
+    home = make_home(tmp_path / "home", calls, prices, [season])
+    (home / "inputs/benchmarks.csv").write_text(
+        "benchmark_id,kind,probability,locked_at,version\n"
+        "late,constant,0.5,2024-01-02,1\nhouse,constant,0.6,2024-01-01,1\n"
+    )
+    result = run_inside(home, "--as-of", LATER)
+    assert result.exit_code == 0, result.output
+    lines = [[c.strip() for c in line.strip("│").split("│")] for line in result.output.splitlines()]
+    rows = {line[1]: line for line in lines if line[0] == "S1"}
+    good, twin, bad, stray = (rows[name] for name in ("good", "twin", "bad", "stray"))
+    assert good[2:5] == ["180", "30", "0.1000"]
+    low, high = map(float, good[5].split("-"))
+    assert low < 0.1 < high
+    # the first declared one was locked late: the next one counts
+    assert "against house" in result.output
+    benchmark_brier = 0.9 * 0.16 + 0.1 * 0.36
+    assert float(good[8]) == pytest.approx(1 - 0.1 / benchmark_brier, abs=5e-4)
+    # the same forecasts are not distinguishable, worse ones are, and one call says nothing
+    assert (good[9], twin[9], bad[9], stray[9]) == ("=", "≠", "?", "")
 
 
 def test_prints_warnings_and_where_the_outputs_are(ran: Ran) -> None:

@@ -1,0 +1,1 @@
+"""Rules of the diagnostics, as counter-example queries."""
