@@ -11,6 +11,7 @@ from augur_pipeline import __version__
 from augur_pipeline.errors import PublishError
 from augur_pipeline.exports.catalog import BLOCKING_RULES, CONTENT_TABLES, PUBLISHED_TABLES
 from augur_pipeline.exports.passports import write_passports
+from augur_pipeline.exports.receipts import write_receipts
 from augur_pipeline.exports.tables import RunInfo
 from augur_pipeline.store.checks import find
 from augur_pipeline.store.clock import iso
@@ -66,6 +67,7 @@ def _export(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
     for model in PUBLISHED_TABLES:
         export_table(connection, model, tables)
     write_passports(connection, folder / "passports")
+    write_receipts(connection, folder / "receipts")
 
 
 def _add_run_info(
