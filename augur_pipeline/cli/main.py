@@ -12,6 +12,7 @@ from augur_pipeline.cli.run import run
 from augur_pipeline.cli.sample import sample
 from augur_pipeline.cli.shared import printable
 from augur_pipeline.cli.ui import ui
+from augur_pipeline.cli.verify import verify
 from augur_pipeline.errors import AugurError
 
 
@@ -42,5 +43,5 @@ def main() -> None:
     """
 
 
-for command in (run, ui, explain, query, sample):
+for command in (run, ui, explain, query, verify, sample):
     main.add_command(command)

@@ -12,6 +12,7 @@ from augur_pipeline.errors import PublishError
 from augur_pipeline.exports.catalog import BLOCKING_RULES, CONTENT_TABLES, PUBLISHED_TABLES
 from augur_pipeline.exports.passports import write_passports
 from augur_pipeline.exports.receipts import write_receipts
+from augur_pipeline.exports.recompute import run_digest
 from augur_pipeline.exports.tables import RunInfo
 from augur_pipeline.store.checks import find
 from augur_pipeline.store.clock import iso
@@ -79,22 +80,23 @@ def _add_run_info(
     ).fetchall()
     for statement in table_ddl(RunInfo, NEW):
         connection.execute(statement)
+    columns = {
+        "as_of": as_of,
+        "run_id": store.run_id,
+        "policy": policy.to_json(),
+        "policy_version": policy.version,
+        "code_version": __version__,
+        "duckdb_version": duckdb.__version__,
+        "dagster_version": metadata.version("dagster"),
+        "numpy_version": metadata.version("numpy"),
+        "input_digests": json.dumps(dict(files)),
+        "content_digest": digest,
+    }
+    columns["run_digest"] = run_digest(columns)
     connection.execute(
-        f"INSERT INTO {NEW}.run_info VALUES "
-        "($as_of, $run_id, $policy, $policy_version, $code, $duckdb, $dagster, $numpy, $inputs, "
-        "$digest)",
-        {
-            "as_of": as_of,
-            "run_id": store.run_id,
-            "policy": policy.to_json(),
-            "policy_version": policy.version,
-            "code": __version__,
-            "duckdb": duckdb.__version__,
-            "dagster": metadata.version("dagster"),
-            "numpy": metadata.version("numpy"),
-            "inputs": json.dumps(dict(files)),
-            "digest": digest,
-        },
+        f"INSERT INTO {NEW}.run_info ({', '.join(columns)}) "
+        f"VALUES ({', '.join(f'${name}' for name in columns)})",
+        columns,
     )
 
 

@@ -359,7 +359,8 @@ def _worked(facts: Facts, resolved: Sequence[Row], is_favourable: bool) -> dict[
             {"step": f"due: {iso(row['decided_at'])} + horizon", "result": iso(due)},
             {"step": f"window closes: due + {policy['window_hours']} h", "result": iso(closes)},
             {
-                "step": f"first usable price in the window: recorded {cell(row['price_recorded_at'])}",
+                "step": "first usable price in the window: recorded "
+                f"{cell(row['price_recorded_at'])}",
                 "result": cell(price),
             },
             {

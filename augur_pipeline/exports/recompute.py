@@ -80,6 +80,20 @@ def seal_of(call: Call) -> str:
     return hashlib.sha256(seal_text(call).encode("utf-8")).hexdigest()
 
 
+def run_digest(columns: Mapping[str, Any]) -> str:
+    """The digest of the other columns of run_info: SHA-256 of their lines name=value, in order.
+
+    Escaped as a seal's text is, times in microseconds. It covers what no other table tells: the
+    run's id above all.
+    """
+    lines = []
+    for name, value in columns.items():
+        text = str(micros(value)) if isinstance(value, datetime) else str(value)
+        escaped = text.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
+        lines.append(f"{name}={escaped}\n")
+    return hashlib.sha256("".join(lines).encode("utf-8")).hexdigest()
+
+
 # --- times, fate, outcome (contract §3 to §5) -----------------------------------------------------
 
 
@@ -127,7 +141,9 @@ def reason_of(
         return "sealed_late"
     if recorded is not None and recorded < call["decided_at"]:
         return "recorded_before_decided"
-    for name, reason in zip(("confidence", "horizon_hours", "reference_price"), MISSING, strict=True):
+    for name, reason in zip(
+        ("confidence", "horizon_hours", "reference_price"), MISSING, strict=True
+    ):
         if call[name] is None:
             return reason
     return None if is_in_season else "outside_season"
@@ -206,7 +222,8 @@ def units_of(value: float) -> int:
     product = value * 1e18
     size = abs(product)
     whole = math.floor(size)
-    whole += size - whole >= 0.5  # exact: both are doubles of one binade or integers
+    if size - whole >= 0.5:  # exact: from 2^53 on a double has no fraction
+        whole += 1
     return whole if product >= 0 else -whole
 
 
