@@ -65,7 +65,7 @@ def tables_of(home: Path) -> dict[str, list[tuple[Any, ...]]]:
         names = connection.execute("SELECT table_name FROM duckdb_tables() ORDER BY 1").fetchall()
         return {
             name: connection.execute(
-                f"SELECT {'* EXCLUDE run_id' if name == 'run_info' else '*'} FROM {name}"
+                f"SELECT {'* EXCLUDE (run_id, run_digest)' if name == 'run_info' else '*'} FROM {name}"
             ).fetchall()
             for (name,) in names
         }

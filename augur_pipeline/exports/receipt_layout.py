@@ -152,13 +152,13 @@ def value_of(kind: str, text: str) -> Any:
     return value
 
 
-def rows_bytes(columns: Sequence[tuple[str, str]], rows: Iterable[Sequence[Any]]) -> bytes:
+def rows_bytes(benchmarks: int, rows: Iterable[Row]) -> bytes:
     """The row file: RFC 4180, UTF-8."""
+    names = [name for name, _ in columns_with(benchmarks)]
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow([name for name, _ in columns])
-    formats = _FORMATS
-    writer.writerows([[formats[type(value)](value) for value in row] for row in rows])
+    writer.writerow(names)
+    writer.writerows([[cell(row[name]) for name in names] for row in rows])
     return text.getvalue().encode("utf-8")
 
 

@@ -6,6 +6,7 @@ Every number is copied from the published tables; `verify_receipt` recomputes th
 import hashlib
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 from importlib import resources
 from itertools import groupby
 from pathlib import Path
@@ -15,25 +16,29 @@ import duckdb
 
 from augur_pipeline.exports.file_names import file_name
 from augur_pipeline.exports.receipt_layout import (
-    COLUMNS,
     Benchmark,
     Facts,
-    columns_with,
+    Row,
+    benchmark_columns,
     document,
     receipt_bytes,
     rows_bytes,
     rows_name,
 )
+from augur_pipeline.exports.recompute import BINS
 from augur_pipeline.scores.tables import AgentSeasonBrier
 from augur_pipeline.store.sql import load_sql
 from augur_pipeline.store.tables import columns_of
 
 VERSIONS = ("code_version", "duckdb_version", "dagster_version", "numpy_version")
+COIN_FLIP: Benchmark = ("coin_flip", "1")
+"""The benchmark that always exists: 0.5 for every eligible call."""
+
+Predictions = dict[Benchmark, tuple[float | None, str | None]]
+"""Each benchmark's probability for a call, and why it has none."""
+
 _NO_LOSS = f"0.{'0' * 18}"
-_AT_ONCE = 20_000
-_NAMES = [name for name, _ in COLUMNS]
-_BIN, _CONFIDENCE = _NAMES.index("bin"), _NAMES.index("confidence")
-_LAST_OF_ROW = len(COLUMNS)  # season_id + the columns without the bin
+_AT_ONCE = 10_000
 
 
 def write_receipts(connection: duckdb.DuckDBPyConnection, folder: Path) -> int:
@@ -55,19 +60,16 @@ def write_receipts(connection: duckdb.DuckDBPyConnection, folder: Path) -> int:
 def receipt_files(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[str, bytes]]:
     """Path below `receipts/` and bytes of every file: per agent-season the receipt, its rows."""
     seasons, scores, sums, run = _tables(connection)
-    _view_benchmarks(connection)
-    connection.execute(load_sql(__package__, "receipt_rows"))
-    for (season, agent), group in groupby(_fetched(connection), key=lambda row: (row[0], row[2])):
-        published = list(group)
-        benchmarks = _benchmarks_of(published)
-        rows = [_row(row, benchmarks) for row in published]
-        columns = columns_with(len(benchmarks))
-        names = [name for name, _ in columns]
-        content = rows_bytes(columns, rows)
+    calls = _with_predictions(connection, _streamed(connection, "receipt_rows"))
+    for (season, agent), group in groupby(calls, key=lambda call: call[0][:2]):
+        found = list(group)
+        benchmarks = sorted({benchmark for *_, predictions in found for benchmark in predictions})
         facts = Facts(season, agent, benchmarks=benchmarks, **seasons[season], **run)
+        rows = [_completed(row, predictions, facts) for _, row, predictions in found]
+        content = rows_bytes(len(benchmarks), rows)
         receipt = document(
             facts,
-            [dict(zip(names, row, strict=True)) for row in rows],
+            rows,
             hashlib.sha256(content).hexdigest(),
             sums.get((season, agent), _NO_LOSS),
             scores[season, agent],
@@ -117,48 +119,67 @@ def _tables(
     return seasons, scores, sums, run
 
 
-def _view_benchmarks(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make `receipt_benchmarks`: the published predictions, else the built-in coin flip's."""
+Key = tuple[str, str, str]
+"""Season, agent and call."""
+
+
+def _streamed(connection: duckdb.DuckDBPyConnection, name: str) -> Iterator[tuple[Key, Row]]:
+    """Rows of a statement beside us and their keys, its first three columns.
+
+    On a cursor of its own, so that two can be read side by side.
+    """
+    ((path,),) = connection.execute("SELECT current_setting('search_path')").fetchall()
+    cursor = connection.cursor()
+    cursor.execute("SET search_path = $path", {"path": path})
+    cursor.execute(load_sql(__package__, name))
+    names = [column[0] for column in cursor.description or []]
+    while rows := cursor.fetchmany(_AT_ONCE):
+        for row in rows:
+            yield row[:3], dict(zip(names, row, strict=True))
+
+
+def _with_predictions(
+    connection: duckdb.DuckDBPyConnection, calls: Iterator[tuple[Key, Row]]
+) -> Iterator[tuple[Key, Row, Predictions]]:
+    """Every call with what benchmarks said of it: as published, else the coin flip alone."""
     ((is_published,),) = connection.execute(
         "SELECT count(*) > 0 FROM duckdb_tables() "
         "WHERE table_name = 'benchmark_forecasts' AND database_name = current_database()"
     ).fetchall()
-    name = "receipt_benchmarks" if is_published else "coin_flip"
-    connection.execute(load_sql(__package__, name))
+    if not is_published:
+        for key, row in calls:
+            yield key, row, {COIN_FLIP: (0.5, None)} if row["standing"] == "eligible" else {}
+        return
+    published = groupby(_streamed(connection, "receipt_benchmarks"), key=lambda item: item[0])
+    head = next(published, None)
+    for key, row in calls:
+        # the table also holds forecasts that are no calls
+        while head is not None and head[0] < key:
+            head = next(published, None)
+        predictions: Predictions = {}
+        if head is not None and head[0] == key:
+            predictions = {
+                (said["benchmark_id"], said["version"]): (
+                    said["probability"],
+                    said["undefined_reason"],
+                )
+                for _, said in head[1]
+            }
+        yield key, row, predictions
 
 
-def _fetched(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
-    while rows := connection.fetchmany(_AT_ONCE):
-        yield from rows
-
-
-def _benchmarks_of(published: list[tuple[Any, ...]]) -> list[Benchmark]:
-    """The benchmarks that say something of these rows, sorted."""
-    pairs = {
-        pair
-        for *_, ids, versions, _, _ in published
-        if ids is not None
-        for pair in zip(ids, versions, strict=True)
-    }
-    return sorted(pairs)
-
-
-def _row(row: tuple[Any, ...], benchmarks: list[Benchmark]) -> list[Any]:
-    """A row of the query as the row file has it: with its bin and a pair per benchmark."""
-    ids, versions, probabilities, reasons = row[_LAST_OF_ROW:]
-    values = [*row[1:_LAST_OF_ROW]]
-    is_eligible = row[1 + _NAMES.index("standing")] == "eligible"
-    values.insert(_BIN, _bin(values[_CONFIDENCE]) if is_eligible else None)
-    found = {}
-    if ids is not None:
-        found = {
-            (i, v): (p, r) for i, v, p, r in zip(ids, versions, probabilities, reasons, strict=True)
-        }
-    for benchmark in benchmarks:
-        values += found.get(benchmark, (None, None))
-    return values
+def _completed(row: Row, predictions: Predictions, facts: Facts) -> Row:
+    """The row with its window, its bin and a pair of columns for each benchmark."""
+    is_eligible = row["standing"] == "eligible"
+    for name, hours in (("window_closes_at", "window_hours"), ("expires_at", "expiry_hours")):
+        row[name] = row["due_at"] + timedelta(hours=facts.policy[hours]) if is_eligible else None
+    row["bin"] = _bin(row["confidence"]) if is_eligible else None
+    for number, benchmark in enumerate(facts.benchmarks, start=1):
+        (probability, _), (reason, _) = benchmark_columns(number)
+        row[probability], row[reason] = predictions.get(benchmark, (None, None))
+    return row
 
 
 def _bin(probability: float) -> int:
     """Equal-width bins opened by the correctly rounded quotients k/10; the last is closed."""
-    return max(sum(probability >= k / 10 for k in range(10)) - 1, 0)
+    return max(sum(probability >= k / BINS for k in range(BINS)) - 1, 0)

@@ -342,7 +342,7 @@ def bin_of(probability: float) -> int:
 
 def block_days(max_horizon_hours: float, policy: Mapping[str, Any]) -> int:
     """Length of a season's episodes: twice the horizon bound and the window, in whole days."""
-    window_us = policy["window_hours"] * HOUR_US
+    window_us: int = policy["window_hours"] * HOUR_US
     return math.ceil(2 * (max_horizon_hours * 3.6e9 + window_us) / 86.4e9)
 
 

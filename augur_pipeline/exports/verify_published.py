@@ -58,6 +58,12 @@ _AT_ONCE = 10_000
 _UNUSABLE = (ValueError, TypeError, KeyError, ArithmeticError, AttributeError, AssertionError)
 """What arithmetic on values that cannot be raises: an altered table may hold anything."""
 
+_FATES = (
+    ("usable", "duplicate", "rejected", "not_yet"),
+    ("eligible", "excluded", "rejected", "duplicate", "not_yet"),
+)
+"""Of prices, of calls."""
+
 _CALL_TABLES = (
     "sealed_calls", "eligible_calls", "excluded_calls", "settlements", "resolved_outcomes",
     "late_prices",
@@ -559,6 +565,8 @@ def _check_funnel(connection: duckdb.DuckDBPyConnection, findings: Findings) -> 
         rows_read[row["kind"], row["source_file"]] += row["rows"]
         if row["fate"] == "rejected":
             rejected[row["kind"], row["source_file"], str(row["reason"])] += row["rows"]
+        if row["fate"] not in _FATES[row["kind"] == "calls"]:
+            findings.add("funnel", _key(row, keys), "fate", row["fate"], "one of the contract's")
         if (row["reason"] is None) != (row["fate"] not in ("rejected", "excluded")):
             findings.add("funnel", _key(row, keys), "reason", row["reason"], "as its fate asks")
     for row in _rows(connection, "FROM input_files WHERE kind <> 'settings'"):
