@@ -94,6 +94,14 @@ def run_digest(columns: Mapping[str, Any]) -> str:
     return hashlib.sha256("".join(lines).encode("utf-8")).hexdigest()
 
 
+def texts_of(call: Call) -> dict[str, Any]:
+    """The `_text` columns as they must be: none where there is a number."""
+    return {
+        f"{name}_text": None if call[name] is not None else call[f"{name}_text"]
+        for name in ("confidence", "horizon_hours", "reference_price")
+    }
+
+
 # --- times, fate, outcome (contract §3 to §5) -----------------------------------------------------
 
 

@@ -44,6 +44,7 @@ from augur_pipeline.exports.recompute import (
     settlement_fault,
     standing_of,
     status_of,
+    texts_of,
 )
 from augur_pipeline.exports.verify_receipt import NoReceiptError, verify_receipt
 from augur_pipeline.home import Home
@@ -277,6 +278,7 @@ def _expected(
         findings.add("sealed_calls", key, "first_seen_as_of", call["first_seen_as_of"], "≤ as_of")
     expected: dict[str, Row | None] = {
         "sealed_calls": {
+            **texts_of(call),
             "seal": seal_of(call),
             "due_at": due,
             "is_backfilled": is_backfilled(call, due),

@@ -39,6 +39,7 @@ from augur_pipeline.exports.recompute import (
     settlement_fault,
     standing_of,
     status_of,
+    texts_of,
 )
 from augur_pipeline.policy import Policy
 
@@ -214,6 +215,7 @@ def recomputed_row(facts: Facts, row: Row) -> Row:
     standing = standing_of(reason)
     new: Row = {
         "agent_id": facts.agent,
+        **texts_of(row),
         "seal": seal_of(row),
         "is_backfilled": is_backfilled(row, due),
         "standing": standing,

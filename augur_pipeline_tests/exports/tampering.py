@@ -114,20 +114,19 @@ def changed_text(text: str, place: int) -> str:
     return text[:place] + new + text[place + 1 :]
 
 
-def falsify(home: Path, table: str, column: str, rowid: int | None = None) -> tuple[Any, Any]:
-    """Change one value in the published database; returns the old and the new one."""
+def falsify(home: Path, table: str, column: str, at_least: int = 0) -> tuple[Any, Any]:
+    """Change one value in the published database: the first of its column from a row on.
+
+    Returns the old and the new one.
+    """
     with duckdb.connect(str(home / "augur.duckdb")) as connection:
         (found,) = connection.execute(
-            f"SELECT rowid, {column} FROM {table} WHERE {column} IS NOT NULL "
-            "AND ($rowid IS NULL OR rowid = $rowid) AND len(CAST(" + column + " AS VARCHAR)) > 0 "
-            f"AND CAST({column} AS VARCHAR) NOT IN ('[]', '{{}}') ORDER BY rowid LIMIT 1",
-            {"rowid": rowid},
+            f"SELECT rowid, {column} FROM {table} WHERE rowid >= $1 AND {column} IS NOT NULL "
+            f"AND CAST({column} AS VARCHAR) NOT IN ('', '[]', '{{}}') ORDER BY rowid LIMIT 1",
+            [at_least],
         ).fetchall()
         new = changed(found[1])
-        connection.execute(
-            f"UPDATE {table} SET {column} = $new WHERE rowid = $rowid",
-            {"new": new, "rowid": found[0]},
-        )
+        connection.execute(f"UPDATE {table} SET {column} = $1 WHERE rowid = $2", [new, found[0]])
     return found[1], new
 
 
