@@ -202,7 +202,7 @@ def test_killed_while_publishing(nights: Nights, undisturbed: Undisturbed, tmp_p
     steps = [
         "build database", "fill agent_season_brier", "fill score_terms", "digest sealed_calls",
         "add run info", "check rules", "check follows", "export agent_season_brier",
-        "export run_info", "write passports",
+        "export run_info", "write passports", "write receipts",
         f"rename exports/.{undisturbed.second.digest}.new exports/.{undisturbed.second.digest}",
         "sync_file work/new.duckdb", "chmod work/new.duckdb", REPLACE,
     ]  # fmt: skip

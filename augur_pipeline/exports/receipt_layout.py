@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from operator import itemgetter
 from typing import Any
 
 from augur_pipeline.exports.file_names import file_name
@@ -158,7 +159,8 @@ def rows_bytes(benchmarks: int, rows: Iterable[Row]) -> bytes:
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(names)
-    writer.writerows([[cell(row[name]) for name in names] for row in rows])
+    formats, in_order = _FORMATS, itemgetter(*names)
+    writer.writerows([[formats[type(v)](v) for v in in_order(row)] for row in rows])
     return text.getvalue().encode("utf-8")
 
 

@@ -5,6 +5,7 @@ Every number is copied from the published tables; `verify_receipt` recomputes th
 
 import hashlib
 import json
+from bisect import bisect_right
 from collections.abc import Iterator
 from datetime import timedelta
 from importlib import resources
@@ -37,6 +38,9 @@ COIN_FLIP: Benchmark = ("coin_flip", "1")
 Predictions = dict[Benchmark, tuple[float | None, str | None]]
 """Each benchmark's probability for a call, and why it has none."""
 
+_EDGES = [k / BINS for k in range(1, BINS)]
+"""What opens the bins after the first: correctly rounded quotients."""
+
 _NO_LOSS = f"0.{'0' * 18}"
 _AT_ONCE = 10_000
 
@@ -65,7 +69,7 @@ def receipt_files(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[str, 
         found = list(group)
         benchmarks = sorted({benchmark for *_, predictions in found for benchmark in predictions})
         facts = Facts(season, agent, benchmarks=benchmarks, **seasons[season], **run)
-        rows = [_completed(row, predictions, facts) for _, row, predictions in found]
+        rows = list(_completed(found, facts))
         content = rows_bytes(len(benchmarks), rows)
         receipt = document(
             facts,
@@ -168,18 +172,19 @@ def _with_predictions(
         yield key, row, predictions
 
 
-def _completed(row: Row, predictions: Predictions, facts: Facts) -> Row:
-    """The row with its window, its bin and a pair of columns for each benchmark."""
-    is_eligible = row["standing"] == "eligible"
-    for name, hours in (("window_closes_at", "window_hours"), ("expires_at", "expiry_hours")):
-        row[name] = row["due_at"] + timedelta(hours=facts.policy[hours]) if is_eligible else None
-    row["bin"] = _bin(row["confidence"]) if is_eligible else None
-    for number, benchmark in enumerate(facts.benchmarks, start=1):
-        (probability, _), (reason, _) = benchmark_columns(number)
-        row[probability], row[reason] = predictions.get(benchmark, (None, None))
-    return row
-
-
-def _bin(probability: float) -> int:
-    """Equal-width bins opened by the correctly rounded quotients k/10; the last is closed."""
-    return max(sum(probability >= k / BINS for k in range(BINS)) - 1, 0)
+def _completed(found: list[tuple[Key, Row, Predictions]], facts: Facts) -> Iterator[Row]:
+    """The rows with their windows, their bins and a pair of columns for each benchmark."""
+    window = timedelta(hours=facts.policy["window_hours"])
+    expiry = timedelta(hours=facts.policy["expiry_hours"])
+    names = [
+        (benchmark, [name for name, _ in benchmark_columns(number)])
+        for number, benchmark in enumerate(facts.benchmarks, start=1)
+    ]
+    for _, row, predictions in found:
+        is_eligible = row["standing"] == "eligible"
+        row["window_closes_at"] = row["due_at"] + window if is_eligible else None
+        row["expires_at"] = row["due_at"] + expiry if is_eligible else None
+        row["bin"] = bisect_right(_EDGES, row["confidence"]) if is_eligible else None
+        for benchmark, (probability, reason) in names:
+            row[probability], row[reason] = predictions.get(benchmark, (None, None))
+        yield row
