@@ -135,6 +135,7 @@ def _streamed(connection: duckdb.DuckDBPyConnection, name: str) -> Iterator[tupl
     ((path,),) = connection.execute("SELECT current_setting('search_path')").fetchall()
     cursor = connection.cursor()
     cursor.execute("SET search_path = $path", {"path": path})
+    cursor.execute("SET enable_progress_bar = false")
     cursor.execute(load_sql(__package__, name))
     names = [column[0] for column in cursor.description or []]
     while rows := cursor.fetchmany(_AT_ONCE):

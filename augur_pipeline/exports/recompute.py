@@ -6,9 +6,9 @@ standard library only, sums in exact integers. Times are whole microseconds sinc
 
 import hashlib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 Call = Mapping[str, Any]
@@ -50,8 +50,8 @@ def iso(instant: datetime) -> str:
 
 def instant_of(text: str) -> datetime:
     """The instant such a text gives; raises ValueError where it is not written that way."""
-    instant = datetime.fromisoformat(text).astimezone(UTC).replace(tzinfo=None)
-    if iso(instant) != text:
+    instant = datetime.fromisoformat(text.removesuffix("Z"))
+    if instant.tzinfo is not None or iso(instant) != text:
         raise ValueError(f"{text!r} is no time as exports write them")
     return instant
 
@@ -345,7 +345,10 @@ BINS = 10
 
 def bin_of(probability: float) -> int:
     """Number of the equal-width bin: the last k with k/K ≤ p, the last bin closed."""
-    return max(k for k in range(BINS) if k == 0 or probability >= k / BINS)
+    number = BINS - 1
+    while number > 0 and probability < number / BINS:
+        number -= 1
+    return number
 
 
 def block_days(max_horizon_hours: float, policy: Mapping[str, Any]) -> int:
@@ -367,9 +370,9 @@ def episode_of(
 
 def same(left: Any, right: Any) -> bool:
     """Equal to the bit: of one type, and doubles with the same sign and digits."""
-    return type(left) is type(right) and repr(left) == repr(right)
-
-
-def differing(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterable[str]:
-    """Names of the values in `right` that `left` has otherwise."""
-    return (name for name, value in right.items() if not same(left[name], value))
+    if type(left) is not type(right):
+        return False
+    # doubles, and lists and objects of them: −0 is not 0 here
+    return (
+        bool(left == right) if isinstance(left, (str, int, datetime)) else repr(left) == repr(right)
+    )

@@ -108,6 +108,7 @@ def verify_home(home: Home) -> Findings:
     """Check everything published in a home; raises `AugurError` where nothing can be read."""
     findings = Findings()
     with open_published(home.database) as connection:
+        connection.execute("SET enable_progress_bar = false")
         try:
             if _check_shapes(connection, findings):
                 _verify(connection, home, findings)
@@ -139,6 +140,7 @@ def _verify(connection: duckdb.DuckDBPyConnection, home: Home, findings: Finding
 def _rows(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[Row]:
     """Rows of a query, streamed, so that several tables can be read side by side."""
     cursor = connection.cursor()
+    cursor.execute("SET enable_progress_bar = false")
     cursor.execute(query)
     names = [column[0] for column in cursor.description or []]
     while rows := cursor.fetchmany(_AT_ONCE):
