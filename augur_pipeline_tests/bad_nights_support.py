@@ -173,7 +173,7 @@ def _hook(steps: _Steps) -> None:
     steps.wrap(published, "export_table", lambda _, model, *__: f"export {name_of(model)}")
     for name in (
         "build_database", "_add_run_info", "_check_rules", "_check_follows", "place_exports",
-        "write_passports", "replace_database", "link_exports", "drop_old_exports",
+        "write_passports", "write_receipts", "replace_database", "link_exports", "drop_old_exports",
     ):  # fmt: skip
         steps.wrap(published, name, lambda *_, name=name: name.strip("_").replace("_", " "))
     for name in ("sync_file", "sync_folder"):

@@ -14,6 +14,7 @@ from augur_pipeline.cli.sample import sample
 from augur_pipeline.cli.score import score
 from augur_pipeline.cli.shared import printable
 from augur_pipeline.cli.ui import ui
+from augur_pipeline.cli.verify import verify
 from augur_pipeline.errors import AugurError
 
 
@@ -49,5 +50,5 @@ def main() -> None:
     """
 
 
-for command in (run, ui, explain, query, score, sample):
+for command in (run, ui, explain, query, verify, score, sample):
     main.add_command(command)

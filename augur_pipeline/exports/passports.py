@@ -1,6 +1,7 @@
 """Passports as JSON files, one per agent (contract §7)."""
 
 import json
+from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -8,16 +9,13 @@ from typing import Any
 import duckdb
 
 from augur_pipeline.exports.file_names import file_name
+from augur_pipeline.exports.receipt_layout import STATEMENT as STATEMENT  # said in passports, too
 from augur_pipeline.scores.tables import AgentSeasonBrier
 from augur_pipeline.store.clock import iso
 from augur_pipeline.store.tables import columns_of
 
 PASSPORT_VERSION = "1"
 CONVENTION = "Brier score, binary convention: 0 best, 1 worst; calibration = 100 × skill over 0.5"
-STATEMENT = (
-    "Scores say how good the stated probabilities were; they say nothing about profit, execution "
-    "or tool use."
-)
 _SEASON_KEYS = ("season_id", "agent_id")
 
 
@@ -32,6 +30,17 @@ def write_passports(connection: duckdb.DuckDBPyConnection, folder: Path) -> int:
 
     `connection` resolves the published table names (and `run_info`).
     """
+    folder.mkdir(parents=True)
+    count = 0
+    for name, content in passport_files(connection):
+        (folder / name).write_bytes(content)
+        count += 1
+    (folder.parent / "passport.schema.json").write_text(passport_schema(), encoding="utf-8")
+    return count
+
+
+def passport_files(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[str, bytes]]:
+    """Name and bytes of every passport."""
     (run,) = _rows(connection, "SELECT as_of, policy_version FROM run_info")
     calls = {
         (row["season_id"], row["agent_id"]): row
@@ -42,9 +51,7 @@ def write_passports(connection: duckdb.DuckDBPyConnection, folder: Path) -> int:
         scores.setdefault(row["agent_id"], []).append(row)
     call_columns = [c.name for c in columns_of(AgentSeasonBrier) if c.name not in _SEASON_KEYS]
 
-    folder.mkdir(parents=True)
-    passports = _rows(connection, "FROM passports")
-    for passport in passports:
+    for passport in _rows(connection, "FROM passports"):
         agent = passport["agent_id"]
         document = {
             "passport_version": PASSPORT_VERSION,
@@ -73,9 +80,7 @@ def write_passports(connection: duckdb.DuckDBPyConnection, folder: Path) -> int:
             ],
         }
         text = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False)
-        (folder / f"{file_name(agent)}.json").write_text(text + "\n", encoding="utf-8")
-    (folder.parent / "passport.schema.json").write_text(passport_schema(), encoding="utf-8")
-    return len(passports)
+        yield f"{file_name(agent)}.json", (text + "\n").encode("utf-8")
 
 
 def _pick(row: dict[str, Any] | None, names: list[str]) -> dict[str, Any] | None:

@@ -14,6 +14,8 @@ from augur_pipeline.errors import PublishError
 from augur_pipeline.exports.catalog import BLOCKING_RULES, CONTENT_TABLES, PUBLISHED_TABLES
 from augur_pipeline.exports.file_names import file_name
 from augur_pipeline.exports.passports import write_passports
+from augur_pipeline.exports.receipts import write_receipts
+from augur_pipeline.exports.recompute import run_digest
 from augur_pipeline.exports.tables import RunInfo
 from augur_pipeline.policy import Policy
 from augur_pipeline.store.checks import find
@@ -85,6 +87,7 @@ def _export(connection: duckdb.DuckDBPyConnection, folder: Path, policy: Policy)
     for model in PUBLISHED_TABLES:
         export_table(connection, model, tables)
     write_passports(connection, folder / "passports")
+    write_receipts(connection, folder / "receipts")
     if policy.diagrams_most:
         logger.info("drawing reliability diagrams")
         write_diagrams(connection, folder / "diagrams", policy.diagrams_most, file_name)
@@ -99,22 +102,23 @@ def _add_run_info(
     ).fetchall()
     for statement in table_ddl(RunInfo, NEW):
         connection.execute(statement)
+    columns = {
+        "as_of": as_of,
+        "run_id": store.run_id,
+        "policy": policy.to_json(),
+        "policy_version": policy.version,
+        "code_version": __version__,
+        "duckdb_version": duckdb.__version__,
+        "dagster_version": metadata.version("dagster"),
+        "numpy_version": metadata.version("numpy"),
+        "input_digests": json.dumps(dict(files)),
+        "content_digest": digest,
+    }
+    columns["run_digest"] = run_digest(columns)
     connection.execute(
-        f"INSERT INTO {NEW}.run_info VALUES "
-        "($as_of, $run_id, $policy, $policy_version, $code, $duckdb, $dagster, $numpy, $inputs, "
-        "$digest)",
-        {
-            "as_of": as_of,
-            "run_id": store.run_id,
-            "policy": policy.to_json(),
-            "policy_version": policy.version,
-            "code": __version__,
-            "duckdb": duckdb.__version__,
-            "dagster": metadata.version("dagster"),
-            "numpy": metadata.version("numpy"),
-            "inputs": json.dumps(dict(files)),
-            "digest": digest,
-        },
+        f"INSERT INTO {NEW}.run_info ({', '.join(columns)}) "
+        f"VALUES ({', '.join(f'${name}' for name in columns)})",
+        columns,
     )
 
 

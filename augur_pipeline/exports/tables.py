@@ -43,6 +43,7 @@ class RunInfo(TableModel):
     numpy_version: str = pa.Field(description="Version of numpy.")
     input_digests: str = pa.Field(description="JSON: SHA-256 of each file taken in.")
     content_digest: str = pa.Field(description="SHA-256 over all other tables, rows in key order.")
+    run_digest: str = pa.Field(description="SHA-256 over the other columns of this row.")
 
     class Config:
         name = "run_info"

@@ -26,6 +26,10 @@ NEW = "new"
 """Catalog name of the database being built."""
 
 
+NOT_EXPORTED = ("run_id", "run_digest")
+"""Columns that differ from run to run: exports of one content are the same bytes."""
+
+
 def sync_file(path: Path) -> None:
     """Force a file's bytes to disk."""
     with path.open("rb") as file:
@@ -78,7 +82,7 @@ def content_digest(
 
 def export_table(connection: duckdb.DuckDBPyConnection, model: Model, folder: Path) -> None:
     """One published table as a Parquet file; what differs from run to run is left out."""
-    columns = [column.name for column in columns_of(model) if column.name != "run_id"]
+    columns = [column.name for column in columns_of(model) if column.name not in NOT_EXPORTED]
     connection.execute(
         f"COPY (SELECT {', '.join(columns)} FROM {name_of(model)}) "
         "TO $path (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)",

@@ -1,0 +1,191 @@
+"""Receipts: one JSON and one row file per agent-season, enough to recompute the score.
+
+Every number is copied from the published tables; `verify_receipt` recomputes them in plain Python.
+"""
+
+import hashlib
+import json
+from bisect import bisect_right
+from collections.abc import Iterator
+from datetime import timedelta
+from importlib import resources
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from augur_pipeline.exports.file_names import file_name
+from augur_pipeline.exports.receipt_layout import (
+    Benchmark,
+    Facts,
+    Row,
+    benchmark_columns,
+    document,
+    receipt_bytes,
+    rows_bytes,
+    rows_name,
+)
+from augur_pipeline.exports.recompute import BINS
+from augur_pipeline.scores.tables import AgentSeasonBrier
+from augur_pipeline.store.sql import load_sql
+from augur_pipeline.store.tables import columns_of
+
+VERSIONS = ("code_version", "duckdb_version", "dagster_version", "numpy_version")
+COIN_FLIP: Benchmark = ("coin_flip", "1")
+"""The benchmark that always exists: 0.5 for every eligible call."""
+
+Predictions = dict[Benchmark, tuple[float | None, str | None]]
+"""Each benchmark's probability for a call, and why it has none."""
+
+_EDGES = [k / BINS for k in range(1, BINS)]
+"""What opens the bins after the first: correctly rounded quotients."""
+
+_NO_LOSS = f"0.{'0' * 18}"
+_AT_ONCE = 10_000
+
+
+def write_receipts(connection: duckdb.DuckDBPyConnection, folder: Path) -> int:
+    """Write all receipts below `folder` and their schema beside it; returns how many.
+
+    `connection` resolves the published table names (and `run_info`).
+    """
+    folder.mkdir(parents=True)
+    count = 0
+    for path, content in receipt_files(connection):
+        target = folder / path
+        target.parent.mkdir(exist_ok=True)
+        target.write_bytes(content)
+        count += path.endswith(".json")
+    (folder.parent / "receipt.schema.json").write_text(receipt_schema(), encoding="utf-8")
+    return count
+
+
+def receipt_files(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[str, bytes]]:
+    """Path below `receipts/` and bytes of every file: per agent-season the receipt, its rows."""
+    seasons, scores, sums, run = _tables(connection)
+    calls = _with_predictions(connection, _streamed(connection, "receipt_rows"))
+    for (season, agent), group in groupby(calls, key=lambda call: call[0][:2]):
+        found = list(group)
+        benchmarks = sorted({benchmark for *_, predictions in found for benchmark in predictions})
+        facts = Facts(season, agent, benchmarks=benchmarks, **seasons[season], **run)
+        rows = list(_completed(found, facts))
+        content = rows_bytes(len(benchmarks), rows)
+        receipt = document(
+            facts,
+            rows,
+            hashlib.sha256(content).hexdigest(),
+            sums.get((season, agent), _NO_LOSS),
+            scores[season, agent],
+        )
+        place = file_name(season)
+        yield f"{place}/{file_name(agent)}.json", receipt_bytes(receipt)
+        yield f"{place}/{rows_name(agent)}", content
+
+
+def receipt_schema() -> str:
+    """The JSON Schema of a receipt, as shipped."""
+    return resources.files(__package__).joinpath("receipt.schema.json").read_text("utf-8")
+
+
+def _tables(
+    connection: duckdb.DuckDBPyConnection,
+) -> tuple[dict[str, Any], dict[Any, dict[str, Any]], dict[Any, str], dict[str, Any]]:
+    """Season bounds, score rows and exact sums by their keys, and what the run states."""
+    seasons = {
+        season: {"starts_at": starts, "ends_at": ends, "max_horizon_hours": bound}
+        for season, starts, ends, bound in connection.execute(
+            "SELECT season_id, starts_at, ends_at, max_horizon_hours FROM seasons"
+        ).fetchall()
+    }
+    names = [column.name for column in columns_of(AgentSeasonBrier)]
+    scores = {
+        row[:2]: dict(zip(names[2:], row[2:], strict=True))
+        for row in connection.execute(
+            f"SELECT {', '.join(names)} FROM agent_season_brier"
+        ).fetchall()
+    }
+    sums = {
+        (season, agent): total
+        for season, agent, total in connection.execute(
+            load_sql(__package__, "receipt_sums")
+        ).fetchall()
+    }
+    ((as_of, policy, inputs, *versions),) = connection.execute(
+        f"SELECT as_of, policy, input_digests, {', '.join(VERSIONS)} FROM run_info"
+    ).fetchall()
+    run = {
+        "as_of": as_of,
+        "policy": json.loads(policy),
+        "inputs": json.loads(inputs),
+        "versions": dict(zip(VERSIONS, versions, strict=True)),
+    }
+    return seasons, scores, sums, run
+
+
+Key = tuple[str, str, str]
+"""Season, agent and call."""
+
+
+def _streamed(connection: duckdb.DuckDBPyConnection, name: str) -> Iterator[tuple[Key, Row]]:
+    """Rows of a statement beside us and their keys, its first three columns.
+
+    On a cursor of its own, so that two can be read side by side.
+    """
+    ((path,),) = connection.execute("SELECT current_setting('search_path')").fetchall()
+    cursor = connection.cursor()
+    cursor.execute("SET search_path = $path", {"path": path})
+    cursor.execute("SET enable_progress_bar = false")
+    cursor.execute(load_sql(__package__, name))
+    names = [column[0] for column in cursor.description or []]
+    while rows := cursor.fetchmany(_AT_ONCE):
+        for row in rows:
+            yield row[:3], dict(zip(names, row, strict=True))
+
+
+def _with_predictions(
+    connection: duckdb.DuckDBPyConnection, calls: Iterator[tuple[Key, Row]]
+) -> Iterator[tuple[Key, Row, Predictions]]:
+    """Every call with what benchmarks said of it: as published, else the coin flip alone."""
+    ((is_published,),) = connection.execute(
+        "SELECT count(*) > 0 FROM duckdb_tables() "
+        "WHERE table_name = 'benchmark_forecasts' AND database_name = current_database()"
+    ).fetchall()
+    if not is_published:
+        for key, row in calls:
+            yield key, row, {COIN_FLIP: (0.5, None)} if row["standing"] == "eligible" else {}
+        return
+    published = groupby(_streamed(connection, "receipt_benchmarks"), key=lambda item: item[0])
+    head = next(published, None)
+    for key, row in calls:
+        # the table also holds forecasts that are no calls
+        while head is not None and head[0] < key:
+            head = next(published, None)
+        predictions: Predictions = {}
+        if head is not None and head[0] == key:
+            predictions = {
+                (said["benchmark_id"], said["version"]): (
+                    said["probability"],
+                    said["undefined_reason"],
+                )
+                for _, said in head[1]
+            }
+        yield key, row, predictions
+
+
+def _completed(found: list[tuple[Key, Row, Predictions]], facts: Facts) -> Iterator[Row]:
+    """The rows with their windows, their bins and a pair of columns for each benchmark."""
+    window = timedelta(hours=facts.policy["window_hours"])
+    expiry = timedelta(hours=facts.policy["expiry_hours"])
+    names = [
+        (benchmark, [name for name, _ in benchmark_columns(number)])
+        for number, benchmark in enumerate(facts.benchmarks, start=1)
+    ]
+    for _, row, predictions in found:
+        is_eligible = row["standing"] == "eligible"
+        row["window_closes_at"] = row["due_at"] + window if is_eligible else None
+        row["expires_at"] = row["due_at"] + expiry if is_eligible else None
+        row["bin"] = bisect_right(_EDGES, row["confidence"]) if is_eligible else None
+        for benchmark, (probability, reason) in names:
+            row[probability], row[reason] = predictions.get(benchmark, (None, None))
+        yield row
