@@ -50,7 +50,7 @@ from augur_pipeline.exports.verify_receipt import NoReceiptError, verify_receipt
 from augur_pipeline.home import Home
 from augur_pipeline.policy import Policy
 from augur_pipeline.store.published import open_published
-from augur_pipeline.store.publishing import NOT_EXPORTED, content_digest
+from augur_pipeline.store.publishing import NOT_EXPORTED, content_digest, export_set
 from augur_pipeline.store.tables import Model, columns_of, key_of, name_of
 
 Row = dict[str, Any]
@@ -697,8 +697,9 @@ def _check_files(
 ) -> None:
     """Passports, receipts and schemas are what the published tables give, byte for byte."""
     latest = home.latest
-    if latest.is_symlink() and os.readlink(latest) != f".{run.content_digest}":
-        findings.add("exports/latest", "", "", os.readlink(latest), f".{run.content_digest}")
+    expected_set = export_set(home, run.content_digest, run.as_of).name
+    if latest.is_symlink() and os.readlink(latest) != expected_set:
+        findings.add("exports/latest", "", "", os.readlink(latest), expected_set)
     for name, text in (
         ("passport.schema.json", passport_schema()),
         ("receipt.schema.json", receipt_schema()),

@@ -15,7 +15,7 @@ from augur_pipeline.exports.recompute import run_digest
 from augur_pipeline.exports.verify_published import verify_home
 from augur_pipeline.home import Home
 from augur_pipeline.store.publishing import content_digest, export_table
-from augur_pipeline_tests.nights import GOOD_CALL, make_home, night, write_csv
+from augur_pipeline_tests.nights import GOOD_CALL, current_set, make_home, night, write_csv
 
 FIRST, SECOND = "2024-01-10T00:00:00Z", "2024-01-20T00:00:00Z"
 IN_JANUARY = "2024-01-{:02}T{:02}:00:00Z"
@@ -147,8 +147,9 @@ def forge(home: Path) -> None:
         write_passports(connection, latest / "passports")
         write_receipts(connection, latest / "receipts")
     (home / "exports/latest").unlink()
-    latest.rename(latest.with_name(f".{digest}"))
-    (home / "exports/latest").symlink_to(f".{digest}")
+    current = current_set(home)
+    latest.rename(latest.with_name(current))
+    (home / "exports/latest").symlink_to(current)
 
 
 def places(home: Path) -> set[str]:
