@@ -40,7 +40,10 @@ from augur_pipeline_tests.nights import (
 
 ASSETS = (
     "raw_calls", "raw_prices", "sealed_calls", "eligible_calls", "resolved_outcomes",
-    "agent_season_brier", "season_scores", "passports", "published",
+    "agent_season_brier", "season_scores", "scored_forecasts", "calibration_diagnostics",
+    "benchmark_forecasts", "benchmark_skill", "questions", "agent_comparisons",
+    "agent_comparisons_by_episode", "orientation_audit", "missingness", "brier_bounds",
+    "episode_weighted_brier", "passports", "published",
 )  # fmt: skip
 EARLIER = "2024-05-31T23:59:59.999999Z"
 """One microsecond before LATER."""
