@@ -42,8 +42,6 @@ class Policy:
     bins: int = 10
     test_draws: int = 1999
     test_seed: int = 0
-    # reliability diagrams per season: of the agents with most resolved calls (0: none)
-    diagrams_most: int = 50
 
     # comparisons: below this an adjusted p-value counts as a difference
     significance: float = 0.05

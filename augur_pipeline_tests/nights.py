@@ -4,13 +4,13 @@ import contextlib
 import csv
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
 from dagster import build_init_resource_context
 
+from augur_pipeline.diagnostics import diagram_files
 from augur_pipeline.diagnostics.benchmark_steps import forecast_benchmarks, measure_skill
 from augur_pipeline.diagnostics.comparison_steps import (
     audit_orientation,
@@ -27,6 +27,9 @@ from augur_pipeline.policy import Policy
 from augur_pipeline.store.clock import RunClock
 from augur_pipeline.store.published import last_published
 from augur_pipeline.store.resource import Store
+
+# pictures are slow, and tested for themselves
+diagram_files.MOST_A_SEASON = 0
 
 CALL_COLUMNS = (
     "call_id", "agent_id", "pool_id", "action", "decider", "confidence", "horizon_hours",
@@ -93,8 +96,7 @@ def intake_night(store: Store) -> None:
     as_of = store.clock.reading()
     published = last_published(store.paths.database)
     refuse_backwards(as_of, published)
-    # pictures are slow, and tested for themselves
-    policy = replace(Policy.from_toml(store.paths.inputs / "policy.toml"), diagrams_most=0)
+    policy = Policy.from_toml(store.paths.inputs / "policy.toml")
     start_run(store, as_of, policy, published)
     take_in(store)
 

@@ -31,6 +31,22 @@ GROUPS = {
     "resolved_outcomes": "ledger",
     "agent_season_brier": "scores",
     "season_scores": "scores",
+    **dict.fromkeys(
+        (
+            "scored_forecasts",
+            "calibration_diagnostics",
+            "benchmark_forecasts",
+            "benchmark_skill",
+            "questions",
+            "agent_comparisons",
+            "agent_comparisons_by_episode",
+            "orientation_audit",
+            "missingness",
+            "brier_bounds",
+            "episode_weighted_brier",
+        ),
+        "diagnostics",
+    ),
     "passports": "exports",
     "published": "exports",
 }
@@ -190,7 +206,7 @@ def test_location(repository: Any) -> None:
     assert repository["location"]["name"] == "augur_pipeline"
 
 
-def test_nine_assets_in_their_groups(repository: Any) -> None:
+def test_assets_in_their_groups(repository: Any) -> None:
     nodes = repository["assetNodes"]
     assert {"/".join(n["assetKey"]["path"]): n["groupName"] for n in nodes} == GROUPS
     for node in nodes:

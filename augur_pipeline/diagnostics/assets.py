@@ -4,7 +4,7 @@ from base64 import b64encode
 
 from dagster import MarkdownMetadataValue, MaterializeResult, MetadataValue, asset
 
-from augur_pipeline.diagnostics.diagram_files import season_pictures
+from augur_pipeline.diagnostics.diagram_files import MOST_A_SEASON, season_pictures
 from augur_pipeline.diagnostics.steps import diagnose
 from augur_pipeline.diagnostics.tables import CalibrationDiagnostics, ScoredForecasts
 from augur_pipeline.store.display import OWNERS, describe, table_metadata
@@ -42,8 +42,7 @@ def calibration_diagnostics(store: Store) -> MaterializeResult[None]:
     """Report on every forecaster."""
     with shown_as_failures():
         diagnose(store)
-        _, policy = store.state()
-        pictures = season_pictures(store.connection, policy.diagrams_most)
+        pictures = season_pictures(store.connection, MOST_A_SEASON)
         return MaterializeResult(
             metadata={
                 **describe(store, CalibrationDiagnostics),

@@ -31,6 +31,10 @@ class _Forecaster:
     data: DiagramData
 
 
+MOST_A_SEASON = 50
+"""Diagrams drawn per season, of the agents with most resolved calls; 0 draws none."""
+
+
 def write_diagrams(
     connection: duckdb.DuckDBPyConnection,
     folder: Path,

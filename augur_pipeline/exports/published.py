@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 
 from augur_pipeline import __version__
-from augur_pipeline.diagnostics.diagram_files import write_diagrams
+from augur_pipeline.diagnostics import diagram_files
 from augur_pipeline.errors import PublishError
 from augur_pipeline.exports.catalog import BLOCKING_RULES, CONTENT_TABLES, PUBLISHED_TABLES
 from augur_pipeline.exports.file_names import file_name
@@ -17,7 +17,6 @@ from augur_pipeline.exports.passports import write_passports
 from augur_pipeline.exports.receipts import write_receipts
 from augur_pipeline.exports.recompute import run_digest
 from augur_pipeline.exports.tables import RunInfo
-from augur_pipeline.policy import Policy
 from augur_pipeline.store.checks import find
 from augur_pipeline.store.clock import iso
 from augur_pipeline.store.published import last_published
@@ -46,7 +45,7 @@ def publish(store: Store) -> str:
     the published one; then nothing changes for readers.
     """
     store.require(*(name_of(model) for model in CONTENT_TABLES))
-    as_of, policy = store.state()
+    as_of, _ = store.state()
     digest = ""
 
     def build(connection: duckdb.DuckDBPyConnection) -> None:
@@ -65,7 +64,7 @@ def publish(store: Store) -> str:
         _check_rules(store)
         _check_follows(store, as_of, digest)
         exports = export_set(store.paths, digest, as_of)
-        place_exports(exports, lambda folder: _export(connection, folder, policy))
+        place_exports(exports, lambda folder: _export(connection, folder))
 
     new = build_database(store, build)
     replace_database(store.paths, new)
@@ -81,16 +80,17 @@ def publish(store: Store) -> str:
     return digest
 
 
-def _export(connection: duckdb.DuckDBPyConnection, folder: Path, policy: Policy) -> None:
+def _export(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
     tables = folder / "tables"
     tables.mkdir()
     for model in PUBLISHED_TABLES:
         export_table(connection, model, tables)
     write_passports(connection, folder / "passports")
     write_receipts(connection, folder / "receipts")
-    if policy.diagrams_most:
+    if diagram_files.MOST_A_SEASON:
         logger.info("drawing reliability diagrams")
-        write_diagrams(connection, folder / "diagrams", policy.diagrams_most, file_name)
+        most = diagram_files.MOST_A_SEASON
+        diagram_files.write_diagrams(connection, folder / "diagrams", most, file_name)
 
 
 def _add_run_info(

@@ -120,14 +120,33 @@ def falsify(home: Path, table: str, column: str, at_least: int = 0) -> tuple[Any
     Returns the old and the new one.
     """
     with duckdb.connect(str(home / "augur.duckdb")) as connection:
-        (found,) = connection.execute(
+        rows = connection.execute(
             f"SELECT rowid, {column} FROM {table} WHERE rowid >= $1 AND {column} IS NOT NULL "
             f"AND CAST({column} AS VARCHAR) NOT IN ('', '[]', '{{}}') ORDER BY rowid LIMIT 1",
             [at_least],
         ).fetchall()
+        if not rows:
+            # nothing stands there in this home: put a number where there is none
+            _invent(connection, table, column)
+            return None, 1
+        (found,) = rows
         new = changed(found[1])
         connection.execute(f"UPDATE {table} SET {column} = $1 WHERE rowid = $2", [new, found[0]])
     return found[1], new
+
+
+def _invent(connection: duckdb.DuckDBPyConnection, table: str, column: str) -> None:
+    """A 1 in a column that holds NULL only, or a made-up row in an empty table."""
+    ((rows,),) = connection.execute(f"SELECT count(*) FROM {table}").fetchall()
+    if rows:
+        connection.execute(f"UPDATE {table} SET {column} = 1 WHERE rowid = 0")
+        return
+    shape = connection.execute(f"DESCRIBE {table}").fetchall()
+    made = {"VARCHAR": "'x'", "TIMESTAMP": "TIMESTAMP '2024-01-01'", "BOOLEAN": "TRUE"}
+    values = ", ".join(
+        "['x']" if kind == "VARCHAR[]" else made.get(kind, "1") for _, kind, *_ in shape
+    )
+    connection.execute(f"INSERT INTO {table} VALUES ({values})")
 
 
 def forge(home: Path) -> None:

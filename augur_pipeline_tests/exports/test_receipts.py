@@ -202,7 +202,7 @@ def test_published_benchmarks_stand_in_the_rows(home: Path, tmp_path: Path) -> N
     database.chmod(0o644)
     with duckdb.connect(str(database)) as connection:
         connection.execute(
-            """CREATE TABLE benchmark_forecasts AS
+            """CREATE OR REPLACE TABLE benchmark_forecasts AS
             SELECT 'coin_flip' AS benchmark_id, '1' AS version, cohort_id, forecaster_id,
                 forecast_id, 0.5::DOUBLE AS probability, NULL::VARCHAR AS undefined_reason
             FROM scored_forecasts
