@@ -31,7 +31,7 @@ class _Forecaster:
     data: DiagramData
 
 
-MOST_A_SEASON = 50
+MOST_A_SEASON = 24
 """Diagrams drawn per season, of the agents with most resolved calls; 0 draws none."""
 
 
