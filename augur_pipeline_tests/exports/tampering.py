@@ -136,16 +136,16 @@ def falsify(home: Path, table: str, column: str, at_least: int = 0) -> tuple[Any
 
 
 def _invent(connection: duckdb.DuckDBPyConnection, table: str, column: str) -> None:
-    """A 1 in a column that holds NULL only, or a made-up row in an empty table."""
+    """A value in a column that holds NULL only, or a made-up row in an empty table."""
+    made = {"VARCHAR": "'x'", "TIMESTAMP": "TIMESTAMP '2024-01-01'", "BOOLEAN": "TRUE"}
+    made["VARCHAR[]"] = "['x']"
+    shape = {name: kind for name, kind, *_ in connection.execute(f"DESCRIBE {table}").fetchall()}
     ((rows,),) = connection.execute(f"SELECT count(*) FROM {table}").fetchall()
     if rows:
-        connection.execute(f"UPDATE {table} SET {column} = 1 WHERE rowid = 0")
+        value = made.get(shape[column], "1")
+        connection.execute(f"UPDATE {table} SET {column} = {value} WHERE rowid = 0")
         return
-    shape = connection.execute(f"DESCRIBE {table}").fetchall()
-    made = {"VARCHAR": "'x'", "TIMESTAMP": "TIMESTAMP '2024-01-01'", "BOOLEAN": "TRUE"}
-    values = ", ".join(
-        "['x']" if kind == "VARCHAR[]" else made.get(kind, "1") for _, kind, *_ in shape
-    )
+    values = ", ".join(made.get(kind, "1") for kind in shape.values())
     connection.execute(f"INSERT INTO {table} VALUES ({values})")
 
 
