@@ -28,6 +28,11 @@ def keep(store: Store, table: str, columns: Mapping[str, NDArray[Any] | Sequence
             for name, values in columns.items()
         }
     )
+    keep_arrow(store, table, made)
+
+
+def keep_arrow(store: Store, table: str, made: pa.Table) -> None:
+    """An Arrow table as a work table (`table` is a name of ours)."""
     store.connection.register("made_rows", made)
     store.connection.execute(f"CREATE OR REPLACE TABLE {table} AS FROM made_rows")
     store.connection.unregister("made_rows")

@@ -14,6 +14,7 @@ from augur_pipeline.diagnostics.report import ForecastRows
 from augur_pipeline.errors import InputError
 from augur_pipeline.intake.text_files import READERS, text_batches
 from augur_pipeline.store.grammar import install_grammar
+from augur_pipeline.store.sql import quoted_identifier
 
 OUTCOMES = {"0": 0, "1": 1, "0.0": 0, "1.0": 1, "false": 0, "true": 1, "no": 0, "yes": 1}
 
@@ -144,7 +145,7 @@ def _records(path: Path, columns: ScoreColumns) -> Iterator[tuple[int, dict[str,
 def _values(named: dict[str, str]) -> Iterator[tuple[str, str]]:
     """What to select, by name: trimmed texts, and numbers beside their texts."""
     for role, name in named.items():
-        text = f"trimmed(CAST({_identifier(name)} AS VARCHAR))"
+        text = f"trimmed(CAST({quoted_identifier(name)} AS VARCHAR))"
         if role in ("probability", "weight"):
             yield role, f"number_of({text})"
             yield f"{role}_text", text
@@ -164,7 +165,3 @@ def _parquet(path: Path, named: dict[str, str]) -> pa.Table:
     return table.append_column("source_line", rows).append_column(
         "malformed_text", pa.nulls(len(table), pa.string())
     )
-
-
-def _identifier(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

@@ -2,12 +2,12 @@
 
 import logging
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from augur_pipeline.diagnostics.arrays import keep_arrow, spans
 from augur_pipeline.diagnostics.report import ForecastRows, bin_rows, curve_rows, report
 from augur_pipeline.diagnostics.tables import (
     CalibrationDiagnostics,
@@ -55,24 +55,16 @@ def forecasters(store: Store) -> Iterator[tuple[dict[str, Any], ForecastRows]]:
         block,
         block >= 0,
     )
-    is_new_cohort = np.r_[True, cohort[1:] != cohort[:-1]] if len(cohort) else np.zeros(0, bool)
-    is_new = is_new_cohort | np.r_[True, forecaster[1:] != forecaster[:-1]][: len(cohort)]
-    for first, last in _spans(is_new):
+    for first, last in spans(cohort, forecaster):
         key = {
             "cohort_id": cohort[first],
             "scope": "forecaster",
             "forecaster_id": forecaster[first],
         }
         yield key, _part(everything, first, last)
-    for first, last in _spans(is_new_cohort):
+    for first, last in spans(cohort):
         key = {"cohort_id": cohort[first], "scope": "cohort", "forecaster_id": None}
         yield key, _part(everything, first, last)
-
-
-def _spans(is_first: np.ndarray[Any, np.dtype[np.bool_]]) -> Iterator[tuple[int, int]]:
-    """Half-open spans that begin where `is_first` is True."""
-    starts = np.flatnonzero(is_first).tolist()
-    yield from pairwise([*starts, len(is_first)])
 
 
 def _part(rows: ForecastRows, first: int, last: int) -> ForecastRows:
@@ -90,6 +82,4 @@ def _store_rows(store: Store, model: Model, rows: list[dict[str, Any]]) -> None:
         {name: [row[name] for row in rows] for name in names}, schema=dtypes, strict=False
     )
     model.validate(frame, lazy=True)
-    store.connection.register("made_rows", frame.to_arrow())
-    store.connection.execute(f"CREATE OR REPLACE TABLE {name_of(model)} AS FROM made_rows")
-    store.connection.unregister("made_rows")
+    keep_arrow(store, name_of(model), frame.to_arrow())

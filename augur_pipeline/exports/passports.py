@@ -12,17 +12,12 @@ from augur_pipeline.exports.file_names import file_name
 from augur_pipeline.exports.receipt_layout import STATEMENT as STATEMENT  # said in passports, too
 from augur_pipeline.scores.tables import AgentSeasonBrier
 from augur_pipeline.store.clock import iso
+from augur_pipeline.store.sql import rows_as_dicts
 from augur_pipeline.store.tables import columns_of
 
 PASSPORT_VERSION = "1"
 CONVENTION = "Brier score, binary convention: 0 best, 1 worst; calibration = 100 × skill over 0.5"
 _SEASON_KEYS = ("season_id", "agent_id")
-
-
-def _rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[dict[str, Any]]:
-    cursor = connection.execute(query)
-    names = [column[0] for column in cursor.description or []]
-    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
 def write_passports(connection: duckdb.DuckDBPyConnection, folder: Path) -> int:
@@ -41,17 +36,17 @@ def write_passports(connection: duckdb.DuckDBPyConnection, folder: Path) -> int:
 
 def passport_files(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[str, bytes]]:
     """Name and bytes of every passport."""
-    (run,) = _rows(connection, "SELECT as_of, policy_version FROM run_info")
+    (run,) = rows_as_dicts(connection, "SELECT as_of, policy_version FROM run_info")
     calls = {
         (row["season_id"], row["agent_id"]): row
-        for row in _rows(connection, "FROM agent_season_brier")
+        for row in rows_as_dicts(connection, "FROM agent_season_brier")
     }
     scores: dict[str, list[dict[str, Any]]] = {}
-    for row in _rows(connection, "FROM season_scores ORDER BY season_id"):
+    for row in rows_as_dicts(connection, "FROM season_scores ORDER BY season_id"):
         scores.setdefault(row["agent_id"], []).append(row)
     call_columns = [c.name for c in columns_of(AgentSeasonBrier) if c.name not in _SEASON_KEYS]
 
-    for passport in _rows(connection, "FROM passports"):
+    for passport in rows_as_dicts(connection, "FROM passports"):
         agent = passport["agent_id"]
         document = {
             "passport_version": PASSPORT_VERSION,

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from augur_pipeline.errors import InputError
 from augur_pipeline.intake.columns import LandingColumn, LandingKind
 from augur_pipeline.intake.text_files import READERS, text_batches
+from augur_pipeline.store.sql import quoted_identifier
 
 logger = logging.getLogger(__name__)
 
@@ -119,7 +120,7 @@ def _land_parquet(
         _require_columns(file, given)
         extra.update(set(given) - set(file.kind.column_names) - {place})
         selected = [
-            f"{_identifier(given[name][0])} AS {name}"
+            f"{quoted_identifier(given[name][0])} AS {name}"
             if name in given
             else f"NULL::VARCHAR AS {name}"
             for name in file.kind.column_names
@@ -148,11 +149,6 @@ def _require_columns(file: LandingFile, given: dict[str, tuple[str, str]]) -> No
         raise InputError(
             f"{file.path}: no column {', '.join(missing)}; add it (NULL is a missing value)"
         )
-
-
-def _identifier(name: str) -> str:
-    """A column name of a user's file as a quoted identifier."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _keeps_text(column: LandingColumn) -> bool:

@@ -14,7 +14,7 @@ from augur_pipeline.intake.landing import create_landing_table, land, landing_fi
 from augur_pipeline.policy import Policy
 from augur_pipeline.store.grammar import install_grammar
 from augur_pipeline.store.published import open_published
-from augur_pipeline.store.sql import load_sql
+from augur_pipeline.store.sql import load_sql, rows_as_dicts
 
 MARGIN = timedelta(hours=6)
 """How far around its window a call's prices are shown."""
@@ -41,11 +41,11 @@ class CallLife:
 def call_life(home: Home, call_id: str) -> CallLife:
     """Gather the life of a call as last published, with its rows and prices as they lie now."""
     with open_published(home.database) as published:
-        (run,) = _rows(published, "SELECT as_of, policy FROM run_info")
+        (run,) = rows_as_dicts(published, "SELECT as_of, policy FROM run_info")
         policy = Policy.from_json(run["policy"])
 
         def one(statement: str) -> Row | None:
-            return next(iter(_rows(published, statement, {"call_id": call_id})), None)
+            return next(iter(rows_as_dicts(published, statement, {"call_id": call_id})), None)
 
         sealed = one("FROM sealed_calls WHERE call_id = $call_id")
         outcome = one(
@@ -56,7 +56,7 @@ def call_life(home: Home, call_id: str) -> CallLife:
             """
         )
         late_price = one("FROM late_prices WHERE call_id = $call_id")
-        rejections = _rows(
+        rejections = rows_as_dicts(
             published,
             "FROM rejected_rows WHERE call_id = $call_id ORDER BY source_file, source_line",
             {"call_id": call_id},
@@ -103,16 +103,8 @@ def call_life(home: Home, call_id: str) -> CallLife:
     )
 
 
-def _rows(
-    connection: duckdb.DuckDBPyConnection, statement: str, parameters: Row | None = None
-) -> list[Row]:
-    cursor = connection.execute(statement, parameters or {})
-    names = [column[0] for column in cursor.description or []]
-    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-
-
 def _near_matches(connection: duckdb.DuckDBPyConnection, call_id: str) -> list[Row]:
-    return _rows(
+    return rows_as_dicts(
         connection,
         """
         SELECT call_id FROM sealed_calls
@@ -144,7 +136,7 @@ def _landed(
         "horizon_hours, horizon_hours_text, reference_price, reference_price_text, decided_at) "
         "AS seal"
     )
-    rows = _rows(
+    rows = rows_as_dicts(
         connection,
         f"SELECT *{seal if kind is CALLS else ''} FROM {kind.table} "
         "ORDER BY file_number, source_line",
@@ -159,7 +151,7 @@ def _judged_prices(connection: duckdb.DuckDBPyConnection) -> list[Row]:
     )
     for name in ("judged_prices", "crowded_prices", "raw_prices"):
         connection.execute(load_sql("augur_pipeline.intake", name))
-    return _rows(
+    return rows_as_dicts(
         connection,
         """
         SELECT recorded_at, price, sequence, fate, reason FROM raw_prices

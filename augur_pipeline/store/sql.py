@@ -6,6 +6,8 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+import duckdb
+
 _PARAMETER = re.compile(r"\$([a-z_]+)")
 _COMMENT = re.compile(r"--[^\n]*")
 
@@ -19,3 +21,19 @@ def load_sql(package: str, name: str) -> str:
 def parameters_of(statement: str, known: Mapping[str, Any]) -> dict[str, Any]:
     """The `$name` parameters a statement uses, with their values out of `known`."""
     return {name: known[name] for name in _PARAMETER.findall(_COMMENT.sub("", statement))}
+
+
+def rows_as_dicts(
+    connection: duckdb.DuckDBPyConnection,
+    statement: str,
+    parameters: Mapping[str, Any] | None = None,
+) -> list[dict[str, Any]]:
+    """The rows of a query, each by column name."""
+    cursor = connection.execute(statement, dict(parameters or {}))
+    names = [column[0] for column in cursor.description or []]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+def quoted_identifier(name: str) -> str:
+    """A column name of a user's file as an SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
