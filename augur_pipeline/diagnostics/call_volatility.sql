@@ -1,5 +1,5 @@
 -- call_volatility: how much the pool's price moved in the day before a call.
--- grain: one eligible call    key: call_id    inputs: eligible_calls, judged_prices, pools
+-- grain: one eligible call    key: call_id    inputs: eligible_calls, usable_prices, pools
 -- rule: highest ÷ lowest usable price of the 24 whole hours (UTC) before the hour of decided_at;
 -- NULL without a price there. Hours of prices and of calls stand on one line per pool, and a window
 -- looks back from each. Thirds are of equal count with ties together: 3·(first + last rank − 1) ÷ 2N.
@@ -11,8 +11,7 @@ WITH hours AS (
         max(price) AS high,
         min(price) AS low,
         FALSE AS is_asked
-    FROM judged_prices
-    WHERE finding IS NULL
+    FROM usable_prices
     GROUP BY pool_number, epoch_us(recorded_at) // 3600000000
     UNION ALL
     SELECT DISTINCT

@@ -5,7 +5,7 @@ from augur_pipeline.store.resource import Store
 
 def count_missing(store: Store) -> None:
     """Make `missingness`."""
-    store.require("eligible_calls", "resolved_outcomes", "judged_prices", "pools")
+    store.require("eligible_calls", "resolved_outcomes", "usable_prices", "pools")
     for name in ("call_volatility", "missingness"):
         store.run(__package__, name)
 

@@ -59,7 +59,7 @@ def publish(store: Store) -> str:
             connection.rollback()
             raise
         connection.commit()
-        digest = content_digest(connection, CONTENT_TABLES, store.paths.work)
+        digest = content_digest(connection, CONTENT_TABLES, store.paths.work, is_sorted=True)
         _add_run_info(store, connection, as_of, digest)
         _check_rules(store)
         _check_follows(store, as_of, digest)

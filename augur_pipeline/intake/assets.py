@@ -153,7 +153,7 @@ def take_in(store: Store) -> None:
         store.connection.executemany(
             "INSERT INTO input_files VALUES (?, ?, ?, ?, ?, ?, ?)", records
         )
-    for name in ("judged_prices", "crowded_prices", "price_spacing", "raw_prices"):
+    for name in ("crowded_prices", "price_spacing", "raw_prices"):
         store.run(__package__, name)
 
 

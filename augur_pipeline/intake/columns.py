@@ -22,11 +22,17 @@ class LandingColumn:
 
 @dataclass(frozen=True)
 class LandingKind:
-    """One kind of landing file: its folder, its columns and the table its rows go to."""
+    """One kind of landing file: its folder, its columns and the table its rows go to.
+
+    Rows with a finding go to `unusable_table`, where a kind has one: `table` then keeps no text
+    beside its values, which counts where there are millions of rows.
+    """
 
     name: str
     table: str
     columns: tuple[LandingColumn, ...]
+    unusable_table: str | None = None
+    finding: str = "NULL"
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -62,13 +68,15 @@ CALLS = LandingKind(
 
 PRICES = LandingKind(
     "prices",
-    "landed_prices",
+    "usable_prices",
     (
         LandingColumn("pool_id", "pool"),
         LandingColumn("recorded_at", "time"),
         LandingColumn("price", "number"),
         LandingColumn("sequence", "integer", is_required=False),
     ),
+    unusable_table="unusable_prices",
+    finding="price_finding(malformed_text, pool_number, recorded_at, price, sequence_text)",
 )
 
 SEASONS = LandingKind(

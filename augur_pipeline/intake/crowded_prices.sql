@@ -1,24 +1,18 @@
 -- crowded_prices: the usable rows at instants of a pool that hold several, in the order that
 -- counts: sequence (missing last), then file name, then line.
 -- grain: one landing row    key: file_number, source_line
--- inputs: judged_prices     rule: contract §3; a row that repeats another is a duplicate
+-- inputs: usable_prices     rule: contract §3; a row that repeats another is a duplicate
 -- Elsewhere a row is alone at its instant: it repeats nothing, and no order is needed.
 CREATE OR REPLACE TABLE crowded_prices AS
 WITH crowded_instants AS (
     SELECT pool_number, recorded_at
-    FROM judged_prices
-    WHERE finding IS NULL
+    FROM usable_prices
     GROUP BY pool_number, recorded_at
     HAVING count(*) > 1
 )
 
 SELECT
-    file_number,
-    source_line,
-    pool_number,
-    recorded_at,
-    price,
-    sequence,
+    *,
     row_number() OVER (
         PARTITION BY pool_number, recorded_at, price, sequence ORDER BY file_number, source_line
     ) > 1 AS is_duplicate,
@@ -26,6 +20,5 @@ SELECT
         PARTITION BY pool_number, recorded_at
         ORDER BY sequence NULLS LAST, file_number, source_line
     ) AS place
-FROM judged_prices
+FROM usable_prices
 SEMI JOIN crowded_instants USING (pool_number, recorded_at)
-WHERE finding IS NULL

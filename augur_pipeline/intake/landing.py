@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from augur_pipeline.errors import InputError
 from augur_pipeline.intake.columns import LandingColumn, LandingKind
 from augur_pipeline.intake.text_files import READERS, text_batches
-from augur_pipeline.store.sql import quoted_identifier
+from augur_pipeline.store.sql import load_sql, quoted_identifier
 
 logger = logging.getLogger(__name__)
 
@@ -58,18 +58,21 @@ def file_digest(path: Path) -> str:
 
 
 def create_landing_table(connection: duckdb.DuckDBPyConnection, kind: LandingKind) -> None:
-    """An empty table for a kind's rows: where each stands, and its columns typed."""
+    """An empty table for a kind's rows (two, where it parts them), its columns typed."""
     types = {"id": "VARCHAR", "word": "VARCHAR", "time": "TIMESTAMP"}
     types |= {"number": "DOUBLE", "integer": "BIGINT", "pool": "INTEGER"}
-    shape = ["file_number INTEGER", "source_line BIGINT", "malformed_text VARCHAR"]
-    for column in kind.columns:
-        shape.append(f"{_kept_name(column)} {types[column.kind]}")
-        if column.kind == "pool":
-            connection.execute(
-                "CREATE OR REPLACE TABLE pools (pool_id VARCHAR, pool_number INTEGER)"
-            )
-        if _keeps_text(column):
-            shape.append(f"{column.name}_text VARCHAR")
+    places = ["file_number INTEGER", "source_line BIGINT"]
+    values = [f"{_kept_name(column)} {types[column.kind]}" for column in kind.columns]
+    texts = [f"{name} VARCHAR" for name in _text_names(kind)]
+    if any(column.kind == "pool" for column in kind.columns):
+        connection.execute("CREATE OR REPLACE TABLE pools (pool_id VARCHAR, pool_number INTEGER)")
+    shape = [*places, *values]
+    if kind.unusable_table is None:
+        shape += texts
+    else:
+        connection.execute(load_sql(__package__, "price_finding"))
+        unusable = ", ".join([*shape, *texts, "finding VARCHAR"])
+        connection.execute(f"CREATE OR REPLACE TABLE {kind.unusable_table} ({unusable})")
     connection.execute(f"CREATE OR REPLACE TABLE {kind.table} ({', '.join(shape)})")
 
 
@@ -151,38 +154,49 @@ def _require_columns(file: LandingFile, given: dict[str, tuple[str, str]]) -> No
         )
 
 
+def _kept_name(column: LandingColumn) -> str:
+    return "pool_number" if column.kind == "pool" else column.name
+
+
 def _keeps_text(column: LandingColumn) -> bool:
     return column.kind in ("time", "number", "integer")
+
+
+def _text_names(kind: LandingKind) -> list[str]:
+    """Columns that hold what was given where it could not be read."""
+    return ["malformed_text", *(f"{c.name}_text" for c in kind.columns if _keeps_text(c))]
 
 
 def _insert(connection: duckdb.DuckDBPyConnection, file: LandingFile, types: dict[str, str]) -> int:
     """Append `landing_rows` to the kind's table, each column typed by its kind; returns how many.
 
-    The statement is put together from a fixed menu of expressions over our own column names.
+    The statements are put together from a fixed menu of expressions over our own column names.
     """
-    names = ["file_number", "source_line", "malformed_text"]
-    expressions = ["$file_number", "source_line", "malformed_text"]
+    kind = file.kind
+    typed = [f"{file.number} AS file_number", "source_line", "malformed_text"]
     source = "landing_rows"
-    for column in file.kind.columns:
+    for column in kind.columns:
         value, text = _typed(column, types[column.name])
         if column.kind == "pool":
             _number_pools(connection, text)
             source = "landing_rows LEFT JOIN given_pools ON given = landing_rows.pool_id"
-        names.append(_kept_name(column))
-        expressions.append(value)
+        typed.append(f"{value} AS {_kept_name(column)}")
         if _keeps_text(column):
-            names.append(f"{column.name}_text")
-            expressions.append(f"CASE WHEN ({value}) IS NULL THEN {text} END")
-    statement = (
-        f"INSERT INTO {file.kind.table} ({', '.join(names)}) "
-        f"SELECT {', '.join(expressions)} FROM {source}"
+            typed.append(f"CASE WHEN ({value}) IS NULL THEN {text} END AS {column.name}_text")
+    rows = (
+        f"FROM (SELECT *, {kind.finding} AS finding FROM (SELECT {', '.join(typed)} FROM {source}))"
     )
-    ((rows,),) = connection.execute(statement, {"file_number": file.number}).fetchall()
+    if kind.unusable_table is None:
+        return _append(connection, f"{kind.table} BY NAME SELECT * EXCLUDE finding {rows}")
+    without = ", ".join(["finding", *_text_names(kind)])
+    usable = f"{kind.table} BY NAME SELECT * EXCLUDE ({without}) {rows} WHERE finding IS NULL"
+    unusable = f"{kind.unusable_table} BY NAME SELECT * {rows} WHERE finding IS NOT NULL"
+    return _append(connection, usable) + _append(connection, unusable)
+
+
+def _append(connection: duckdb.DuckDBPyConnection, target_and_rows: str) -> int:
+    ((rows,),) = connection.execute(f"INSERT INTO {target_and_rows}").fetchall()
     return int(rows)
-
-
-def _kept_name(column: LandingColumn) -> str:
-    return "pool_number" if column.kind == "pool" else column.name
 
 
 def _number_pools(connection: duckdb.DuckDBPyConnection, pool_id: str) -> None:
@@ -228,6 +242,8 @@ def _typed(column: LandingColumn, type_: str) -> tuple[str, str]:
     if column.kind == "time":
         if type_.startswith("TIMESTAMP") and type_.endswith("_NS"):
             return f"typed_time_ns({name})", text
+        if type_ == "TIMESTAMP WITH TIME ZONE":
+            return f"typed_time_tz({name})", text
         if type_ == "DATE" or type_.startswith("TIMESTAMP"):
             return f"typed_time({name})", text
         return f"time_of({text})", text

@@ -69,6 +69,10 @@ def call_life(home: Home, call_id: str) -> CallLife:
         connection.execute("SET TimeZone = 'UTC'")
         install_grammar(connection)
         connection.execute(load_sql(__package__, "seal"))
+        # prices are judged as if all were known
+        connection.execute(
+            "CREATE TABLE run_state AS SELECT $as_of::TIMESTAMP AS as_of", {"as_of": datetime.max}
+        )
         landing_rows = _landed(
             connection, Path(scratch), home, CALLS, "call_id = $call_id", {"call_id": call_id}
         )
@@ -130,7 +134,8 @@ def _landed(
     for file in landing_files(home.inputs / kind.name, kind):
         land(connection, scratch, file)
         names[file.number] = file.name
-        connection.execute(f"DELETE FROM {kind.table} WHERE ({wanted}) IS NOT TRUE", parameters)
+        for table in filter(None, (kind.table, kind.unusable_table)):
+            connection.execute(f"DELETE FROM {table} WHERE ({wanted}) IS NOT TRUE", parameters)
     seal = (
         ", call_seal(call_id, agent_id, pool_id, action, decider, confidence, confidence_text, "
         "horizon_hours, horizon_hours_text, reference_price, reference_price_text, decided_at) "
@@ -145,11 +150,8 @@ def _landed(
 
 
 def _judged_prices(connection: duckdb.DuckDBPyConnection) -> list[Row]:
-    """The landed prices with their fates, as if all were known, in the order that counts."""
-    connection.execute(
-        "CREATE TABLE run_state AS SELECT $as_of::TIMESTAMP AS as_of", {"as_of": datetime.max}
-    )
-    for name in ("judged_prices", "crowded_prices", "raw_prices"):
+    """The landed prices with their fates, in the order that counts."""
+    for name in ("crowded_prices", "raw_prices"):
         connection.execute(load_sql("augur_pipeline.intake", name))
     return rows_as_dicts(
         connection,

@@ -1,6 +1,6 @@
 -- first_prices: the first usable price in each call's window, by all prices now known.
 -- grain: one call that has such a price    key: call_id
--- inputs: sealed_calls, previous_settlements, judged_prices, crowded_prices, pools, price_spacing
+-- inputs: sealed_calls, previous_settlements, usable_prices, crowded_prices, pools, price_spacing
 -- rule: contract §5; ties at one instant go by sequence (missing last), file name, line.
 -- Settled calls are looked up too: late_prices compares them with what was settled.
 --
@@ -11,6 +11,7 @@
 CREATE OR REPLACE TABLE first_prices AS
 WITH asked AS (
     SELECT
+        sealed_calls.rowid AS call_number,
         call_id,
         pool_number,
         due_at,
@@ -23,33 +24,33 @@ WITH asked AS (
         OR call_id IN (SELECT call_id FROM previous_settlements)
 ),
 
-usable AS (
+-- read where it is asked for: a copy of millions of prices would only fill the memory
+usable AS NOT MATERIALIZED (
     SELECT
-        judged_prices.pool_number,
+        usable_prices.pool_number,
         recorded_at,
         price,
         epoch_us(recorded_at) // spacing_us AS step
-    FROM judged_prices
+    FROM usable_prices
     JOIN price_spacing USING (pool_number)
-    WHERE finding IS NULL
 ),
 
 found_near AS (
-    SELECT call_id, arg_min(price, recorded_at) AS price, min(recorded_at) AS recorded_at
+    SELECT call_number, arg_min(price, recorded_at) AS price, min(recorded_at) AS recorded_at
     FROM usable
     JOIN (SELECT *, unnest([due_step, due_step + 1]) AS step FROM asked) AS probes
         USING (pool_number, step)
     WHERE recorded_at BETWEEN due_at AND closes_at
-    GROUP BY call_id
+    GROUP BY call_number
 ),
 
 -- a price found within two steps is the first one: nothing lies between the due time and it
 missed AS (
-    SELECT * FROM asked ANTI JOIN found_near USING (call_id)
+    SELECT * FROM asked ANTI JOIN found_near USING (call_number)
 ),
 
 found_far AS (
-    SELECT call_id, price, recorded_at
+    SELECT call_number, price, recorded_at
     FROM missed
     ASOF JOIN (SELECT * FROM usable SEMI JOIN missed USING (pool_number)) AS later
         ON missed.pool_number = later.pool_number AND missed.due_at <= later.recorded_at
@@ -57,9 +58,9 @@ found_far AS (
 ),
 
 found AS (
-    SELECT call_id, price, recorded_at FROM found_near
+    SELECT call_number, price, recorded_at FROM found_near
     UNION ALL
-    SELECT call_id, price, recorded_at FROM found_far
+    SELECT call_number, price, recorded_at FROM found_far
 )
 
 SELECT
@@ -67,7 +68,9 @@ SELECT
     coalesce(first_of_instant.price, found.price) AS price,
     found.recorded_at AS price_recorded_at
 FROM found
-JOIN (SELECT call_id, pool_number FROM asked) AS pool_of_call USING (call_id)
+JOIN asked USING (call_number)
 LEFT JOIN (
     SELECT pool_number, recorded_at, price FROM crowded_prices WHERE place = 1
-) AS first_of_instant USING (pool_number, recorded_at)
+) AS first_of_instant
+    ON first_of_instant.pool_number = asked.pool_number
+    AND first_of_instant.recorded_at = found.recorded_at

@@ -16,16 +16,15 @@ CREATE OR REPLACE TEMP MACRO canonical_number(number, given_text) AS
 CREATE OR REPLACE TEMP MACRO call_seal(
     call_id, agent_id, pool_id, action, decider, confidence, confidence_text,
     horizon_hours, horizon_hours_text, reference_price, reference_price_text, decided_at
-) AS sha256(
-    'augur-seal-1'
-    || chr(10) || 'call_id=' || canonical_text(call_id)
-    || chr(10) || 'agent_id=' || canonical_text(agent_id)
-    || chr(10) || 'pool_id=' || canonical_text(pool_id)
-    || chr(10) || 'action=' || canonical_text(action)
-    || chr(10) || 'decider=' || canonical_text(decider)
-    || chr(10) || 'confidence=' || canonical_number(confidence, confidence_text)
-    || chr(10) || 'horizon_hours=' || canonical_number(horizon_hours, horizon_hours_text)
-    || chr(10) || 'reference_price=' || canonical_number(reference_price, reference_price_text)
-    || chr(10) || 'decided_at=' || CAST(epoch_us(decided_at) AS VARCHAR)
-    || chr(10)
-);
+) AS sha256(concat(
+    e'augur-seal-1\ncall_id=', canonical_text(call_id),
+    e'\nagent_id=', canonical_text(agent_id),
+    e'\npool_id=', canonical_text(pool_id),
+    e'\naction=', canonical_text(action),
+    e'\ndecider=', canonical_text(decider),
+    e'\nconfidence=', canonical_number(confidence, confidence_text),
+    e'\nhorizon_hours=', canonical_number(horizon_hours, horizon_hours_text),
+    e'\nreference_price=', canonical_number(reference_price, reference_price_text),
+    e'\ndecided_at=', CAST(epoch_us(decided_at) AS VARCHAR),
+    e'\n'
+));

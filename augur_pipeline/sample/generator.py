@@ -42,7 +42,7 @@ PRICE_DECIMALS = (2, 3, 4, 5, 6, 8)  # in rotation over pools; six significant d
 CALL_DELAY_US = HOUR_US  # every pool has a first price before its first call
 CALL_TAIL_US = 6 * HOUR_US  # calls go on after the last season ends: outside_season
 HORIZON_HOURS = np.array([1.0, 1.5, 4.0, 6.0, 12.0, 24.0])
-BLOCK_ROWS = 1_000_000  # rows held at once, and rows of a Parquet row group
+BLOCK_ROWS = 122_880  # rows held at once and of a Parquet row group (readers share out groups)
 COMMON_SHARE = (2, 5)  # of the calls answer a question that several agents are asked
 QUESTION_AGENTS = 8
 

@@ -67,6 +67,10 @@ CREATE OR REPLACE TEMP MACRO time_of(given) AS
 CREATE OR REPLACE TEMP MACRO typed_time(instant) AS
     admitted_time(TRY_CAST(instant AS TIMESTAMP));
 
+-- With a time zone: whole microseconds already, and a cast by calendar costs ten times as much.
+CREATE OR REPLACE TEMP MACRO typed_time_tz(instant) AS
+    admitted_time(make_timestamp(epoch_us(instant)));
+
 -- Nanoseconds are cut to microseconds (a cast would round).
 CREATE OR REPLACE TEMP MACRO typed_time_ns(instant) AS
     CASE WHEN epoch_ns(instant) >= 0

@@ -57,12 +57,17 @@ def fill(connection: duckdb.DuckDBPyConnection, model: Model) -> None:
     )
 
 
-def table_digest(connection: duckdb.DuckDBPyConnection, model: Model, folder: Path) -> str:
-    """SHA-256 of a table's canonical text: DuckDB's CSV of it, rows in key order."""
+def table_digest(
+    connection: duckdb.DuckDBPyConnection, model: Model, folder: Path, *, is_sorted: bool = False
+) -> str:
+    """SHA-256 of a table's canonical text: DuckDB's CSV of it, rows in key order.
+
+    `is_sorted` spares the sort of a table whose rows lie in that order, as `fill` leaves them.
+    """
     path = folder / "digest.csv"
+    order = "" if is_sorted else f" ORDER BY {', '.join(key_of(model))}"
     connection.execute(
-        f"COPY (FROM {name_of(model)} ORDER BY {', '.join(key_of(model))}) "
-        "TO $path (FORMAT csv, HEADER true)",
+        f"COPY (FROM {name_of(model)}{order}) TO $path (FORMAT csv, HEADER true)",
         {"path": str(path)},
     )
     try:
@@ -73,10 +78,15 @@ def table_digest(connection: duckdb.DuckDBPyConnection, model: Model, folder: Pa
 
 
 def content_digest(
-    connection: duckdb.DuckDBPyConnection, models: Sequence[Model], folder: Path
+    connection: duckdb.DuckDBPyConnection,
+    models: Sequence[Model],
+    folder: Path,
+    *,
+    is_sorted: bool = False,
 ) -> str:
     """SHA-256 over the lines `<table> <table digest>` of all tables; `folder` is for scratch."""
-    lines = [f"{name_of(m)} {table_digest(connection, m, folder)}\n" for m in models]
+    digests = [table_digest(connection, m, folder, is_sorted=is_sorted) for m in models]
+    lines = [f"{name_of(m)} {d}\n" for m, d in zip(models, digests, strict=True)]
     return hashlib.sha256("".join(lines).encode("ascii")).hexdigest()
 
 

@@ -240,6 +240,31 @@ def test_typed_times_keep_the_same_limits(
 @pytest.mark.parametrize(
     ("literal", "expected"),
     [
+        ("2024-01-02 05:30:00+02", HALF_PAST_THREE),
+        ("2024-01-02 03:30:00.000001+00", datetime(2024, 1, 2, 3, 30, 0, 1)),
+        ("1970-01-01 00:00:00+00", datetime(1970, 1, 1)),
+        ("1969-12-31 23:59:59.999999+00", None),
+        ("2200-01-01 00:00:00+00", datetime(2200, 1, 1)),
+        ("2200-01-01 00:00:00.000001+00", None),
+        ("294246-01-01 00:00:00+00", None),
+        ("0044-03-15 (BC) 00:00:00+00", None),
+        ("infinity", None),
+        ("-infinity", None),
+    ],
+)
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York"])
+def test_typed_instants_keep_the_same_limits_in_any_zone(
+    connection: duckdb.DuckDBPyConnection, zone: str, literal: str, expected: datetime | None
+) -> None:
+    connection.execute(f"SET TimeZone = '{zone}'")
+    given = f"typed_time_tz(TIMESTAMPTZ '{literal}')"
+    ((value,),) = connection.execute(f"SELECT {given}").fetchall()
+    assert value == expected
+
+
+@pytest.mark.parametrize(
+    ("literal", "expected"),
+    [
         ("2024-01-02 03:30:00.000000999", HALF_PAST_THREE),
         ("2024-01-02 03:30:00.000001500", datetime(2024, 1, 2, 3, 30, 0, 1)),
         ("1970-01-01 00:00:00.000000000", datetime(1970, 1, 1)),

@@ -1,10 +1,8 @@
--- judged_prices: every landing row of prices with what is wrong with it, repeats aside.
--- grain: one landing row    key: file_number, source_line
--- inputs: landed_prices, run_state
--- rule: contract §3, the first finding that applies; NULL: the row can be used
-CREATE OR REPLACE VIEW judged_prices AS
-SELECT
-    *,
+-- What is wrong with a landing row of prices, repeats aside (contract §3): the first finding that
+-- applies; NULL: the row can be used.
+CREATE OR REPLACE TEMP MACRO price_finding(
+    malformed_text, pool_number, recorded_at, price, sequence_text
+) AS
     CASE
         WHEN malformed_text IS NOT NULL THEN 'malformed_row'
         WHEN recorded_at > (SELECT as_of FROM run_state) THEN 'not_yet'
@@ -13,5 +11,4 @@ SELECT
         WHEN price IS NULL THEN 'bad_price'
         WHEN price <= 0 THEN 'price_not_positive'
         WHEN sequence_text IS NOT NULL THEN 'bad_sequence'
-    END AS finding
-FROM landed_prices
+    END;
