@@ -81,6 +81,7 @@ Row = dict[str, Any]
 Benchmark = tuple[str, str]
 """A benchmark's id and version."""
 
+_QUOTED = re.compile(r'[",\r\n]')
 _DIGEST = re.compile(rb'"receipt_digest": "([0-9a-f]{64})"')
 
 
@@ -153,15 +154,16 @@ def value_of(kind: str, text: str) -> Any:
     return value
 
 
-def rows_bytes(benchmarks: int, rows: Iterable[Row]) -> bytes:
-    """The row file: RFC 4180, UTF-8."""
-    names = [name for name, _ in columns_with(benchmarks)]
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow(names)
-    formats, in_order = _FORMATS, itemgetter(*names)
-    writer.writerows([[formats[type(v)](v) for v in in_order(row)] for row in rows])
-    return text.getvalue().encode("utf-8")
+def field_text(value: Any) -> str:
+    """A value as a field of the row file: its cell, quoted where it must be (RFC 4180)."""
+    text = cell(value)
+    return f'"{text.replace(chr(34), 2 * chr(34))}"' if _QUOTED.search(text) else text
+
+
+def rows_bytes(benchmarks: int, lines: Iterable[str]) -> bytes:
+    """The row file: RFC 4180, UTF-8. `lines` hold the fields of a row each."""
+    header = ",".join(name for name, _ in columns_with(benchmarks))
+    return "".join(f"{line}\r\n" for line in (header, *lines)).encode("utf-8")
 
 
 def read_rows(content: bytes, benchmarks: int) -> list[Row]:
@@ -270,10 +272,7 @@ def document(
         },
         "versions": dict(facts.versions),
         "inputs": dict(facts.inputs),
-        "worked": {
-            "favourable": _worked(facts, resolved, is_favourable=True),
-            "unfavourable": _worked(facts, resolved, is_favourable=False),
-        },
+        "worked": {name: _worked(facts, row) for name, row in worked_rows(rows).items()},
         "receipt_digest": "",
     }
 
@@ -332,13 +331,20 @@ def _episode_counts(resolved: Sequence[Row]) -> list[dict[str, Any]]:
     return [{"episode_id": episode, "n": n} for episode, n in numbered]
 
 
-def _worked(facts: Facts, resolved: Sequence[Row], is_favourable: bool) -> dict[str, Any] | None:
-    """The resolved row of the least (or the greatest) loss, worked out; the first of equals."""
-    if not resolved:
+def worked_rows(rows: Sequence[Row]) -> dict[str, Row | None]:
+    """The resolved rows of the least and the greatest loss; the first of equals."""
+    resolved = [row for row in rows if row["status"] == "resolved"]
+    return {
+        "favourable": min(resolved, key=itemgetter("loss"), default=None),
+        "unfavourable": max(resolved, key=itemgetter("loss"), default=None),
+    }
+
+
+def _worked(facts: Facts, row: Row | None) -> dict[str, Any] | None:
+    """A resolved row, worked out step by step."""
+    if row is None:
         return None
     policy = facts.policy
-    best = min if is_favourable else max
-    row = best(resolved, key=lambda row: row["loss"])
     horizon = horizon_us(row, policy)
     assert horizon is not None
     due = row["decided_at"] + timedelta(microseconds=horizon)

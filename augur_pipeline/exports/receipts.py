@@ -7,9 +7,9 @@ import hashlib
 import json
 from bisect import bisect_right
 from collections.abc import Iterator
-from datetime import timedelta
 from importlib import resources
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,12 @@ from augur_pipeline.exports.receipt_layout import (
     Row,
     benchmark_columns,
     document,
+    field_text,
+    read_rows,
     receipt_bytes,
     rows_bytes,
     rows_name,
+    worked_rows,
 )
 from augur_pipeline.exports.recompute import BINS
 from augur_pipeline.scores.tables import AgentSeasonBrier
@@ -37,6 +40,12 @@ COIN_FLIP: Benchmark = ("coin_flip", "1")
 
 Predictions = dict[Benchmark, tuple[float | None, str | None]]
 """Each benchmark's probability for a call, and why it has none."""
+
+COUNTED = (
+    "call_id", "standing", "reason", "status", "confidence", "outcome", "loss", "episode_id",
+)  # fmt: skip
+"""What `receipt_rows` gives of a call between its season and agent and its line's `cells`."""
+_STANDING = 2 + COUNTED.index("standing")
 
 _EDGES = [k / BINS for k in range(1, BINS)]
 """What opens the bins after the first: correctly rounded quotients."""
@@ -67,10 +76,10 @@ def receipt_files(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[str, 
     calls = _with_predictions(connection, _streamed(connection, "receipt_rows"))
     for (season, agent), group in groupby(calls, key=lambda call: call[0][:2]):
         found = list(group)
-        benchmarks = sorted({benchmark for *_, predictions in found for benchmark in predictions})
+        benchmarks = sorted({benchmark for _, predictions in found for benchmark in predictions})
         facts = Facts(season, agent, benchmarks=benchmarks, **seasons[season], **run)
-        rows = list(_completed(found, facts))
-        content = rows_bytes(len(benchmarks), rows)
+        rows, lines = _rows_and_lines(found, facts)
+        content = rows_bytes(len(benchmarks), lines)
         receipt = document(
             facts,
             rows,
@@ -123,12 +132,8 @@ def _tables(
     return seasons, scores, sums, run
 
 
-Key = tuple[str, str, str]
-"""Season, agent and call."""
-
-
-def _streamed(connection: duckdb.DuckDBPyConnection, name: str) -> Iterator[tuple[Key, Row]]:
-    """Rows of a statement beside us and their keys, its first three columns.
+def _streamed(connection: duckdb.DuckDBPyConnection, name: str) -> Iterator[tuple[Any, ...]]:
+    """Rows of a statement beside us; their first three columns say season, agent and call.
 
     On a cursor of its own, so that two can be read side by side.
     """
@@ -136,56 +141,67 @@ def _streamed(connection: duckdb.DuckDBPyConnection, name: str) -> Iterator[tupl
     cursor = connection.cursor()
     cursor.execute("SET search_path = $path", {"path": path})
     cursor.execute("SET enable_progress_bar = false")
+    cursor.execute(load_sql(__package__, "receipt_cells"))
     cursor.execute(load_sql(__package__, name))
-    names = [column[0] for column in cursor.description or []]
     while rows := cursor.fetchmany(_AT_ONCE):
-        for row in rows:
-            yield row[:3], dict(zip(names, row, strict=True))
+        yield from rows
 
 
 def _with_predictions(
-    connection: duckdb.DuckDBPyConnection, calls: Iterator[tuple[Key, Row]]
-) -> Iterator[tuple[Key, Row, Predictions]]:
+    connection: duckdb.DuckDBPyConnection, calls: Iterator[tuple[Any, ...]]
+) -> Iterator[tuple[tuple[Any, ...], Predictions]]:
     """Every call with what benchmarks said of it: as published, else the coin flip alone."""
     ((is_published,),) = connection.execute(
         "SELECT count(*) > 0 FROM duckdb_tables() "
         "WHERE table_name = 'benchmark_forecasts' AND database_name = current_database()"
     ).fetchall()
     if not is_published:
-        for key, row in calls:
-            yield key, row, {COIN_FLIP: (0.5, None)} if row["standing"] == "eligible" else {}
+        for call in calls:
+            yield (
+                call,
+                {COIN_FLIP: (0.5, None)}
+                if call[2 + COUNTED.index("standing")] == "eligible"
+                else {},
+            )
         return
-    published = groupby(_streamed(connection, "receipt_benchmarks"), key=lambda item: item[0])
+    published = groupby(_streamed(connection, "receipt_benchmarks"), key=itemgetter(0, 1, 2))
     head = next(published, None)
-    for key, row in calls:
+    for call in calls:
+        key = call[:3]
         # the table also holds forecasts that are no calls
         while head is not None and head[0] < key:
             head = next(published, None)
         predictions: Predictions = {}
         if head is not None and head[0] == key:
             predictions = {
-                (said["benchmark_id"], said["version"]): (
-                    said["probability"],
-                    said["undefined_reason"],
-                )
-                for _, said in head[1]
+                (benchmark_id, version): (probability, reason)
+                for *_, benchmark_id, version, probability, reason in head[1]
             }
-        yield key, row, predictions
+        yield call, predictions
 
 
-def _completed(found: list[tuple[Key, Row, Predictions]], facts: Facts) -> Iterator[Row]:
-    """The rows with their windows, their bins and a pair of columns for each benchmark."""
-    window = timedelta(hours=facts.policy["window_hours"])
-    expiry = timedelta(hours=facts.policy["expiry_hours"])
-    names = [
-        (benchmark, [name for name, _ in benchmark_columns(number)])
-        for number, benchmark in enumerate(facts.benchmarks, start=1)
-    ]
-    for _, row, predictions in found:
+def _rows_and_lines(
+    found: list[tuple[tuple[Any, ...], Predictions]], facts: Facts
+) -> tuple[list[Row], list[str]]:
+    """Each call's line of the row file, and of its values those that a receipt counts."""
+    benchmarks = []
+    for number, benchmark in enumerate(facts.benchmarks, start=1):
+        (probability, _), (reason, _) = benchmark_columns(number)
+        benchmarks.append((benchmark, probability, reason))
+    rows, lines = [], []
+    for (_, _, *counted, cells), predictions in found:
+        row = dict(zip(COUNTED, counted, strict=True))
         is_eligible = row["standing"] == "eligible"
-        row["window_closes_at"] = row["due_at"] + window if is_eligible else None
-        row["expires_at"] = row["due_at"] + expiry if is_eligible else None
         row["bin"] = bisect_right(_EDGES, row["confidence"]) if is_eligible else None
-        for benchmark, (probability, reason) in names:
+        fields = [cells, field_text(row["bin"]), field_text(row["episode_id"])]
+        for benchmark, probability, reason in benchmarks:
             row[probability], row[reason] = predictions.get(benchmark, (None, None))
-        yield row
+            fields += field_text(row[probability]), field_text(row[reason])
+        rows.append(row)
+        lines.append(",".join(fields))
+    for row in filter(None, worked_rows(rows).values()):
+        # a worked row needs every column: read back what is written of it
+        line = lines[rows.index(row)]
+        (whole,) = read_rows(rows_bytes(len(benchmarks), [line]), len(benchmarks))
+        row.update(whole)
+    return rows, lines

@@ -5,12 +5,15 @@ import hashlib
 import io
 import json
 import math
+import random
 import re
 import shutil
+import struct
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -21,10 +24,11 @@ import pytest
 
 from augur_pipeline.exports.differences import Findings
 from augur_pipeline.exports.file_names import file_name
-from augur_pipeline.exports.receipt_layout import receipt_bytes
+from augur_pipeline.exports.receipt_layout import field_text, receipt_bytes
 from augur_pipeline.exports.receipts import receipt_files, receipt_schema
 from augur_pipeline.exports.recompute import decimal_text, double_of, units_of
 from augur_pipeline.exports.verify_receipt import NoReceiptError, verify_receipt
+from augur_pipeline.store.sql import load_sql
 from augur_pipeline_tests.conftest import ROOT
 from augur_pipeline_tests.exports.tampering import SECOND, changed_text, small_home
 from augur_pipeline_tests.nights import night, query, table
@@ -414,3 +418,66 @@ def test_values_that_cannot_be(alone: Path, name: str) -> None:
         document["season_bounds"][name] = value
         seal_again(alone, document)
         assert is_found(alone), value
+
+
+@pytest.fixture(scope="module")
+def cells() -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect() as connection:
+        connection.execute(load_sql("augur_pipeline.exports", "receipt_cells"))
+        yield connection
+
+
+def written(cells: duckdb.DuckDBPyConnection, macro: str, type_: str, values: list[Any]) -> Any:
+    statement = f"SELECT {macro}(given) FROM (SELECT unnest($1::{type_}[]) AS given)"
+    return [text for (text,) in cells.execute(statement, [values]).fetchall()]
+
+
+def csv_fields(values: list[Any]) -> list[str]:
+    """The fields as Python's csv module writes them, each at the end of a row of its own."""
+    fields = []
+    for value in values:
+        text = io.StringIO(newline="")
+        csv.writer(text, lineterminator="\r\n").writerow(["x", value])
+        fields.append(text.getvalue().removeprefix("x,").removesuffix("\r\n"))
+    return fields
+
+
+def test_sql_and_python_write_the_same_text_cells(cells: duckdb.DuckDBPyConnection) -> None:
+    texts = [None, "a", "a,b", 'say "hi"', '"', '""', "line\nend", "line\rend", "\r\n", " a ", "é☃",
+             "\x1b[31m", "'; DROP TABLE", "<b>", "\t", "a;b", "=1+1", "\\n"]  # fmt: skip
+    expected = csv_fields(["" if text is None else text for text in texts])
+    assert written(cells, "text_cell", "VARCHAR", texts) == expected
+    assert [field_text(text) for text in texts] == expected
+
+
+def test_sql_and_python_write_the_same_numbers(cells: duckdb.DuckDBPyConnection) -> None:
+    draw = random.Random(7)
+    numbers = [struct.unpack("d", draw.randbytes(8))[0] for _ in range(20_000)]
+    numbers = [number for number in numbers if math.isfinite(number)]
+    numbers += [round(draw.random() * 10 ** draw.randint(-6, 6), 6) for _ in range(20_000)]
+    numbers += [
+        0.0,
+        -0.0,
+        1e15,
+        1e16,
+        9999999999999998.0,
+        1e-4,
+        1e-5,
+        5e-324,
+        0.1 + 0.2,
+        1e22,
+        1e23,
+    ]
+    assert written(cells, "number_cell", "DOUBLE", [None, *numbers]) == ["", *map(repr, numbers)]
+    assert written(cells, "number_cell", "BIGINT", [None, 0, 1, 12]) == ["", "0", "1", "12"]
+    assert written(cells, "number_cell", "BOOLEAN", [None, True, False]) == ["", "true", "false"]
+
+
+def test_sql_and_python_write_the_same_times(cells: duckdb.DuckDBPyConnection) -> None:
+    draw = random.Random(8)
+    first = datetime(1970, 1, 1)
+    times = [first + timedelta(microseconds=draw.randrange(230 * 365 * 86_400 * 10**6))
+             for _ in range(2000)]  # fmt: skip
+    times += [first, datetime(2026, 1, 2, 3, 4, 5), datetime(2026, 1, 2, 3, 4, 5, 60)]
+    expected = ["", *(field_text(time) for time in times)]
+    assert written(cells, "time_cell", "TIMESTAMP", [None, *times]) == expected
