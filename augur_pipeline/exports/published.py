@@ -59,8 +59,10 @@ def publish(store: Store) -> str:
             connection.rollback()
             raise
         connection.commit()
+        logger.info("taking the content digest")
         digest = content_digest(connection, CONTENT_TABLES, store.paths.work, is_sorted=True)
         _add_run_info(store, connection, as_of, digest)
+        logger.info("checking the blocking rules on what is to be published")
         _check_rules(store)
         _check_follows(store, as_of, digest)
         exports = export_set(store.paths, digest, as_of)
@@ -86,6 +88,7 @@ def _export(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
     for model in PUBLISHED_TABLES:
         export_table(connection, model, tables)
     write_passports(connection, folder / "passports")
+    logger.info("writing receipts")
     write_receipts(connection, folder / "receipts")
     if diagram_files.MOST_A_SEASON:
         logger.info("drawing reliability diagrams")

@@ -111,6 +111,7 @@ def build_database(store: Store, build: Callable[[duckdb.DuckDBPyConnection], No
         connection.execute("SET preserve_insertion_order = true")
         connection.execute(f"SET search_path = '{NEW}.main,work.main'")
         build(connection)
+        logger.info("closing the new database")
         connection.execute(f"CHECKPOINT {NEW}")
     finally:
         connection.execute("SET search_path = 'work.main'")
@@ -127,12 +128,13 @@ def export_set(home: Home, digest: str, as_of: datetime) -> Path:
 
 def place_exports(final: Path, build: Callable[[Path], None]) -> None:
     """Let `build` fill an export set, then give it its name."""
-    logger.info("writing exports")
+    logger.info("writing tables and passports")
     final.parent.mkdir(exist_ok=True)
     fresh = final.with_name(f"{final.name}.new")
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir()
     build(fresh)
+    logger.info("forcing exports to disk")
     for path in sorted(fresh.rglob("*")):
         (sync_folder if path.is_dir() else sync_file)(path)
     if final.exists() and not _same_files(fresh, final):

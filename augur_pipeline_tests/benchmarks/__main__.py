@@ -1,6 +1,5 @@
 """The benchmark of the nightly job: `python -m augur_pipeline_tests.benchmarks --help`."""
 
-import itertools
 import json
 import os
 import platform
@@ -17,6 +16,7 @@ from pathlib import Path
 
 import click
 import duckdb
+from dagster import DagsterInstance
 from rich.console import Console
 from rich.table import Table
 
@@ -26,19 +26,35 @@ from augur_pipeline_tests.benchmarks.peers import PEERS, digest
 DAYS = 84
 PRICES_A_POOL = 12_525  # about one every ten minutes for 84 + 3 days
 AS_OF = "2026-01-01T00:00:00Z"
-STEP = re.compile(r"^ *([0-9.]+) s  (.*)$")
-TIMED = re.compile(r"^([a-z_]+): ([0-9.]+) s$")
-RESOLVE = ("first_prices", "settlements", "resolved_outcomes", "late_prices")
+MARK = re.compile(r"^ *([0-9.]+) s  (.*)$", re.MULTILINE)
+PEAK = re.compile(r"^peak ([0-9]+)$", re.MULTILINE)
+WINDOW_SQL = re.compile(r"first_prices: ([0-9.]+) s$", re.MULTILINE)
+CORE = (
+    "intake", "intake_checks", "sealed_calls", "sealed_checks", "eligible_calls",
+    "eligible_checks", "resolved_outcomes", "outcome_checks", "agent_season_brier", "brier_checks",
+    "season_scores", "score_checks", "passports",
+)  # fmt: skip
+"""The steps of the job that lead from landing files to scores; the others diagnose and compare."""
+PUBLISHING = {
+    "publishing": "publish: tables, sorted",
+    "taking the content digest": "publish: content digest",
+    "checking the blocking rules": "publish: blocking rules again",
+    "writing tables": "publish: exported tables",
+    "writing receipts": "receipts",
+    "drawing": "reliability diagrams",
+    "forcing exports": "publish: to disk",
+    "closing": "publish: to disk",
+}
+"""The last step in parts: how its progress lines begin, and the part each opens."""
 
 console = Console(width=110, highlight=False)
 
 
 @dataclass(frozen=True)
 class Run:
-    """One command: wall seconds, peak memory in bytes, and what it printed."""
+    """One command: wall seconds, and what it printed."""
 
     seconds: float
-    peak_bytes: int
     output: str
     log: str
 
@@ -47,15 +63,13 @@ def run(command: list[str], **environment: str) -> Run:
     """Run a command to its end; a failure ends the benchmark."""
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as log:
         started = time.perf_counter()
-        process = subprocess.Popen(
-            command, stdout=output, stderr=log, env={**os.environ, **environment}
+        process = subprocess.run(
+            command, stdout=output, stderr=log, env={**os.environ, **environment}, check=False
         )
-        _, status, usage = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - started
-        process.returncode = os.waitstatus_to_exitcode(status)
         output.seek(0)
         log.seek(0)
-        result = Run(seconds, usage.ru_maxrss * 1024, output.read(), log.read())
+        result = Run(seconds, output.read(), log.read())
     if process.returncode:
         raise click.ClickException(f"{' '.join(command[:6])} failed:\n{result.log[-2000:]}")
     return result
@@ -63,29 +77,36 @@ def run(command: list[str], **environment: str) -> Run:
 
 def augur_run(home: Path, memory_limit: str) -> Run:
     """The whole nightly job as a user starts it."""
-    command = [sys.executable, "-c", "from augur_pipeline.cli import main; main()"]
+    program = (
+        "import atexit, sys; from augur_pipeline.cli import main; "
+        "from augur_pipeline_tests.benchmarks.peers import peak_bytes; "
+        "atexit.register(lambda: print('peak', peak_bytes(), file=sys.stderr)); main()"
+    )
     arguments = ["run", "--home", str(home), "--as-of", AS_OF]
-    return run([*command, *arguments], AUGUR_MEMORY_LIMIT=memory_limit)
+    return run([sys.executable, "-c", program, *arguments], AUGUR_MEMORY_LIMIT=memory_limit)
 
 
-def steps(log: str) -> dict[str, float]:
-    """Seconds of each step, from the progress lines."""
-    marks = [(float(m[1]), m[2]) for line in log.splitlines() if (m := STEP.match(line))]
-    result: dict[str, float] = {"start (imports, Dagster)": marks[0][0]}
-    for (before, _), (after, text) in itertools.pairwise(marks):
-        if timed := TIMED.match(text):
-            name = timed[1]
-        elif text.startswith("check "):
-            name = "checks"
-        elif text.startswith(("reading", "publishing", "writing")):
-            continue
-        else:
-            name = "reading files"
-        result[name] = result.get(name, 0.0) + (float(timed[2]) if timed else after - before)
-    published = [at for at, text in marks if text.startswith("publishing")]
-    if published:
-        result["publishing"] = marks[-1][0] - published[0]
-    return result
+def parts(home: Path, job: Run) -> tuple[dict[str, float], dict[str, float]]:
+    """Seconds of the steps that lead to scores and publish them, and of everything else."""
+    with DagsterInstance.from_config(str(home / "dagster")) as instance:
+        (record,) = instance.get_run_records(limit=1)
+        times = {
+            step.step_key: (step.start_time, step.end_time)
+            for step in instance.get_run_step_stats(record.dagster_run.run_id)
+            if step.start_time is not None and step.end_time is not None
+        }
+    seconds = {name: end - start for name, (start, end) in times.items()}
+    core = {name: seconds[name] for name in CORE}
+    others = {name: seconds[name] for name in seconds if name not in (*CORE, "published")}
+    marks = [(float(at), text) for at, text in MARK.findall(job.log)]
+    first = next(n for n, (_, text) in enumerate(marks) if text.startswith("publishing"))
+    ends = [*(at for at, _ in marks[first + 1 :]), marks[first][0] + seconds["published"]]
+    for (begin, text), end in zip(marks[first:], ends, strict=True):
+        part = next(part for start, part in PUBLISHING.items() if text.startswith(start))
+        into = core if part.startswith("publish") else others
+        into[part] = into.get(part, 0.0) + end - begin
+    core["start (imports, Dagster) and report"] = job.seconds - sum(seconds.values())
+    return core, others
 
 
 def ours(home: Path, calls: Path) -> str:
@@ -152,12 +173,18 @@ def measure(home: Path, millions: float, calls: int, rounds: int, memory_limit: 
 
     for name, result in results.items():
         row(name, result["seconds"], result["peak_bytes"])
+    core, others = parts(home, job)
     table.add_section()
-    timed = steps(job.log)
-    for name, seconds in timed.items():
+    for name, seconds in core.items():
         row(f"  {name}", seconds)
-    row("augur: resolve step", sum(timed.get(name, 0.0) for name in RESOLVE))
-    row("augur: whole nightly job", job.seconds, job.peak_bytes)
+    row("augur: first price per call (window SQL)", float(WINDOW_SQL.findall(job.log)[-1]))
+    row("augur: the nightly job to published scores", sum(core.values()))
+    table.add_section()
+    for name, seconds in others.items():
+        row(f"  {name}", seconds)
+    row("augur: diagnostics, comparisons, receipts", sum(others.values()))
+    table.add_section()
+    row("augur: everything", job.seconds, int(PEAK.findall(job.log)[-1]))
     console.print(table)
 
 

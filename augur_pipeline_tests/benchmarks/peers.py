@@ -10,10 +10,12 @@ break ties: what our own job does besides is not asked of them.
 
 import hashlib
 import json
+import re
 import resource
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import duckdb
 import polars as pl
@@ -75,7 +77,8 @@ def duckdb_asof_join() -> pl.DataFrame:
         SELECT call_id, CASE WHEN recorded_at <= due_at + INTERVAL 2 HOUR THEN price END AS price
         FROM '{CALLS}' AS calls
         ASOF LEFT JOIN (
-            SELECT pool_id, CAST(recorded_at AS TIMESTAMP) AS recorded_at, price FROM '{PRICES}'
+            SELECT pool_id, make_timestamp(epoch_us(recorded_at)) AS recorded_at, price
+            FROM '{PRICES}'
         ) AS prices
             ON calls.pool_id = prices.pool_id AND calls.due_at <= prices.recorded_at
         """
@@ -90,6 +93,15 @@ PEERS: dict[str, Callable[[], pl.DataFrame | None]] = {
 }
 
 
+def peak_bytes() -> int:
+    """Peak resident memory of this process (Linux: of this program alone, not what started it)."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        (peak,) = re.findall(r"^VmHWM:\s+(\d+) kB$", status.read_text(), re.MULTILINE)
+        return int(peak) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
 def digest(answers: pl.DataFrame) -> str:
     """SHA-256 over `call_id, price` in order of call_id."""
     text = answers.sort("call_id").write_csv(float_precision=None)
@@ -101,7 +113,7 @@ def main() -> None:
     started = time.perf_counter()
     answers = PEERS[sys.argv[1]]()
     seconds = time.perf_counter() - started
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    peak = peak_bytes()
     result = {
         "seconds": seconds,
         "peak_bytes": peak,
