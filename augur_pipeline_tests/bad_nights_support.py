@@ -159,7 +159,7 @@ def fill_disk(folder: Path) -> None:
 def _hook(steps: _Steps) -> None:
     from augur_pipeline.exports import published
     from augur_pipeline.intake import assets
-    from augur_pipeline.store import publishing
+    from augur_pipeline.store import digests, publishing
     from augur_pipeline.store.resource import Store
     from augur_pipeline.store.tables import name_of
 
@@ -169,7 +169,7 @@ def _hook(steps: _Steps) -> None:
     steps.wrap(assets, "land_settings", lambda *_: "land settings")
     steps.wrap(assets, "land", lambda _, scratch, file: f"land {file.kind.name}/{file.name}")
     steps.wrap(published, "fill", lambda _, model: f"fill {name_of(model)}")
-    steps.wrap(publishing, "table_digest", lambda _, model, *__: f"digest {name_of(model)}")
+    steps.wrap(digests, "table_digest", lambda _, model: f"digest {name_of(model)}")
     steps.wrap(published, "export_table", lambda _, model, *__: f"export {name_of(model)}")
     for name in (
         "build_database", "_add_run_info", "_check_rules", "_check_follows", "place_exports",

@@ -19,11 +19,11 @@ from augur_pipeline.exports.recompute import run_digest
 from augur_pipeline.exports.tables import RunInfo
 from augur_pipeline.store.checks import find
 from augur_pipeline.store.clock import iso
+from augur_pipeline.store.digests import content_digest
 from augur_pipeline.store.published import last_published
 from augur_pipeline.store.publishing import (
     NEW,
     build_database,
-    content_digest,
     drop_old_exports,
     export_set,
     export_table,
@@ -60,7 +60,7 @@ def publish(store: Store) -> str:
             raise
         connection.commit()
         logger.info("taking the content digest")
-        digest = content_digest(connection, CONTENT_TABLES, store.paths.work, is_sorted=True)
+        digest = content_digest(connection, CONTENT_TABLES)
         _add_run_info(store, connection, as_of, digest)
         logger.info("checking the blocking rules on what is to be published")
         _check_rules(store)

@@ -49,8 +49,9 @@ from augur_pipeline.exports.recompute import (
 from augur_pipeline.exports.verify_receipt import NoReceiptError, verify_receipt
 from augur_pipeline.home import Home
 from augur_pipeline.policy import Policy
+from augur_pipeline.store.digests import content_digest
 from augur_pipeline.store.published import open_published
-from augur_pipeline.store.publishing import NOT_EXPORTED, content_digest, export_set
+from augur_pipeline.store.publishing import NOT_EXPORTED, export_set
 from augur_pipeline.store.tables import Model, columns_of, key_of, name_of
 
 Row = dict[str, Any]
@@ -122,10 +123,10 @@ def verify_home(home: Home) -> Findings:
 
 def _verify(connection: duckdb.DuckDBPyConnection, home: Home, findings: Findings) -> None:
     run = _check_run(connection, findings)
+    digest = content_digest(connection, CONTENT_TABLES)
+    if digest != run.content_digest:
+        findings.add("run_info", "", "content_digest", run.content_digest, digest)
     with tempfile.TemporaryDirectory(prefix="augur-verify-") as scratch:
-        digest = content_digest(connection, CONTENT_TABLES, Path(scratch))
-        if digest != run.content_digest:
-            findings.add("run_info", "", "content_digest", run.content_digest, digest)
         _check_tables(connection, home, Path(scratch), findings)
     _check_funnel(connection, findings)
     counts = _check_calls(connection, run, findings)

@@ -1,12 +1,11 @@
 """Publishing: the new database and its exports appear whole, or not at all (engineering §2)."""
 
 import filecmp
-import hashlib
 import logging
 import os
 import re
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
@@ -55,39 +54,6 @@ def fill(connection: duckdb.DuckDBPyConnection, model: Model) -> None:
         f"INSERT INTO {NEW}.{name_of(model)} ({columns}) "
         f"SELECT {columns} FROM work.{name_of(model)} ORDER BY {', '.join(key_of(model))}"
     )
-
-
-def table_digest(
-    connection: duckdb.DuckDBPyConnection, model: Model, folder: Path, *, is_sorted: bool = False
-) -> str:
-    """SHA-256 of a table's canonical text: DuckDB's CSV of it, rows in key order.
-
-    `is_sorted` spares the sort of a table whose rows lie in that order, as `fill` leaves them.
-    """
-    path = folder / "digest.csv"
-    order = "" if is_sorted else f" ORDER BY {', '.join(key_of(model))}"
-    connection.execute(
-        f"COPY (FROM {name_of(model)}{order}) TO $path (FORMAT csv, HEADER true)",
-        {"path": str(path)},
-    )
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    finally:
-        path.unlink()
-
-
-def content_digest(
-    connection: duckdb.DuckDBPyConnection,
-    models: Sequence[Model],
-    folder: Path,
-    *,
-    is_sorted: bool = False,
-) -> str:
-    """SHA-256 over the lines `<table> <table digest>` of all tables; `folder` is for scratch."""
-    digests = [table_digest(connection, m, folder, is_sorted=is_sorted) for m in models]
-    lines = [f"{name_of(m)} {d}\n" for m, d in zip(models, digests, strict=True)]
-    return hashlib.sha256("".join(lines).encode("ascii")).hexdigest()
 
 
 def export_table(connection: duckdb.DuckDBPyConnection, model: Model, folder: Path) -> None:

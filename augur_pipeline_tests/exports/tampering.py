@@ -14,7 +14,8 @@ from augur_pipeline.exports.receipts import write_receipts
 from augur_pipeline.exports.recompute import run_digest
 from augur_pipeline.exports.verify_published import verify_home
 from augur_pipeline.home import Home
-from augur_pipeline.store.publishing import content_digest, export_table
+from augur_pipeline.store.digests import content_digest
+from augur_pipeline.store.publishing import export_table
 from augur_pipeline_tests.nights import GOOD_CALL, current_set, make_home, night, write_csv
 
 FIRST, SECOND = "2024-01-10T00:00:00Z", "2024-01-20T00:00:00Z"
@@ -153,7 +154,7 @@ def forge(home: Path) -> None:
     """Make digests and export files follow what the database now says."""
     latest = (home / "exports/latest").resolve()
     with duckdb.connect(str(home / "augur.duckdb")) as connection:
-        digest = content_digest(connection, CONTENT_TABLES, home)
+        digest = content_digest(connection, CONTENT_TABLES)
         connection.execute("UPDATE run_info SET content_digest = $1", [digest])
         cursor = connection.execute("SELECT * EXCLUDE run_digest FROM run_info")
         names = [column[0] for column in cursor.description or []]

@@ -15,7 +15,7 @@ from augur_pipeline.exports import published as publication
 from augur_pipeline.exports.catalog import BLOCKING_RULES, CONTENT_TABLES, PUBLISHED_TABLES
 from augur_pipeline.exports.dictionary import dictionary_page
 from augur_pipeline.exports.published import publish
-from augur_pipeline.store.publishing import content_digest
+from augur_pipeline.store.digests import content_digest
 from augur_pipeline.store.resource import Store
 from augur_pipeline.store.tables import Model, key_of, name_of
 from augur_pipeline_tests.conftest import ROOT
@@ -231,18 +231,18 @@ CHANGES = [
 def test_the_digest_changes_with_one_value(
     worked: Store, name: str, change: str, where: str
 ) -> None:
-    before = content_digest(worked.connection, CONTENT_TABLES, worked.paths.work)
+    before = content_digest(worked.connection, CONTENT_TABLES)
     worked.connection.execute(f"CREATE OR REPLACE TEMP TABLE kept AS FROM work.{name}")
     ((changed,),) = worked.connection.execute(
         f"UPDATE work.{name} SET {change} WHERE {where}"
     ).fetchall()
     assert changed == 1, "the test changed another number of rows than it meant to"
-    after = content_digest(worked.connection, CONTENT_TABLES, worked.paths.work)
+    after = content_digest(worked.connection, CONTENT_TABLES)
     worked.connection.execute(f"CREATE OR REPLACE TABLE work.{name} AS FROM kept")
     assert after != before
     # the order in which rows lie does not count
     worked.connection.execute(f"CREATE OR REPLACE TABLE work.{name} AS FROM kept ORDER BY ALL DESC")
-    assert content_digest(worked.connection, CONTENT_TABLES, worked.paths.work) == before
+    assert content_digest(worked.connection, CONTENT_TABLES) == before
 
 
 def test_the_digest_covers_every_table_but_run_info() -> None:
