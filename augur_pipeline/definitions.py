@@ -29,7 +29,7 @@ from augur_pipeline.ledger.rules import eligible_checks, outcome_checks, sealed_
 from augur_pipeline.scores import assets as scores
 from augur_pipeline.scores.rules import brier_checks, score_checks
 from augur_pipeline.store.clock import RunClock
-from augur_pipeline.store.resource import Store
+from augur_pipeline.store.resource import Store, thread_count
 
 nightly = define_asset_job(
     "nightly",
@@ -93,7 +93,7 @@ defs = Definitions(
         "store": Store(
             clock=clock,
             memory_limit=os.environ.get("AUGUR_MEMORY_LIMIT", ""),
-            threads=int(os.environ.get("AUGUR_THREADS") or 0),
+            threads=thread_count(os.environ.get("AUGUR_THREADS", "")),
         ),
     },
     # DuckDB admits one writing process: steps share the run's process and its one connection

@@ -269,6 +269,9 @@ def warned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         [dict(zip(PRICE_COLUMNS, row, strict=True)) for row in prices],
         PRICE_COLUMNS,
     )
+    for name in ("calls/calls.CSV", "calls/.hidden", "prices/prices.csv.gz", "prices/prices.json"):
+        (home / "inputs" / name).write_text("call_id\n", encoding="utf-8")
+    (home / "inputs/prices/2024").mkdir()
     with open_store(home, AS_OF) as store:
         work_night(store)
         yield store
@@ -276,6 +279,12 @@ def warned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 # what each warning finds, by the first column (or the two first) of its rows
 FOUND: dict[str, list[tuple[object, ...]]] = {
+    "unread_files": [
+        ("calls", "calls.CSV"),
+        ("prices", "2024"),
+        ("prices", "prices.csv.gz"),
+        ("prices", "prices.json"),
+    ],
     "price_conflicts": [("S",)],
     "rejected_share": [("calls", "calls.csv")],
     "backfilled_calls": [("S1", "a"), ("S1", "starved")],

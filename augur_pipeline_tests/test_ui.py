@@ -62,6 +62,7 @@ BLOCKING = {
     "calls_add_up": "agent_season_brier",
 }
 WARNING = {
+    "unread_files": "raw_calls",
     "price_conflicts": "raw_prices",
     "rejected_share": "sealed_calls",
     "backfilled_calls": "sealed_calls",

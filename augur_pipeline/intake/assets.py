@@ -15,7 +15,13 @@ from dagster import (
 
 from augur_pipeline.errors import ClockError
 from augur_pipeline.intake.columns import CALLS, PRICES
-from augur_pipeline.intake.landing import create_landing_table, file_digest, land, landing_files
+from augur_pipeline.intake.landing import (
+    create_landing_table,
+    file_digest,
+    land,
+    landing_files,
+    unread_names,
+)
 from augur_pipeline.intake.settings import land_settings
 from augur_pipeline.intake.tables import RawCalls, RawPrices
 from augur_pipeline.policy import Policy
@@ -128,7 +134,10 @@ def take_in(store: Store) -> None:
     _, policy = store.state()
     land_settings(store, policy)
     records = []
+    store.connection.execute("CREATE OR REPLACE TABLE unread_files (kind VARCHAR, name VARCHAR)")
     for kind in (CALLS, PRICES):
+        for name in unread_names(store.paths.inputs / kind.name):
+            store.connection.execute("INSERT INTO unread_files VALUES (?, ?)", [kind.name, name])
         create_landing_table(store.connection, kind)
         files = landing_files(store.paths.inputs / kind.name, kind)
         for file in files:

@@ -48,6 +48,21 @@ def landing_files(folder: Path, kind: LandingKind) -> list[LandingFile]:
     return [LandingFile(kind, number, path) for number, path in enumerate(paths)]
 
 
+def unread_names(folder: Path) -> list[str]:
+    """What lies in a landing folder and is not read (another suffix, a folder), in name order.
+
+    Hidden entries are left out: editors and copying tools make them.
+    """
+    if not folder.is_dir():
+        return []
+    names = [
+        os.fsencode(path.name)
+        for path in folder.iterdir()
+        if (path.suffix not in SUFFIXES or path.is_dir()) and not path.name.startswith(".")
+    ]
+    return [name.decode("utf-8", "backslashreplace") for name in sorted(names)]
+
+
 def file_digest(path: Path) -> str:
     """SHA-256 of a file's bytes, lower-case hex."""
     try:

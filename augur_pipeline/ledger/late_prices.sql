@@ -1,16 +1,12 @@
 -- late_prices: settled calls for which all prices now known would choose another price.
 -- grain: one call    key: call_id    inputs: settlements, first_prices, sealed_calls
--- rule: contract §5; nothing settled changes, and a vanished price makes nothing late
+-- rule: contract §5; nothing settled changes; where no price is left, nothing is late
 CREATE OR REPLACE TABLE late_prices AS
 SELECT
     call_id,
     first_prices.price,
     first_prices.price_recorded_at,
-    CASE
-        WHEN action = 'buy' AND first_prices.price > reference_price THEN 1
-        WHEN action = 'sell' AND first_prices.price < reference_price THEN 1
-        ELSE 0
-    END AS outcome_it_would_give,
+    outcome_of(action, first_prices.price, reference_price) AS outcome_it_would_give,
     settlements.status AS settled_status,
     settlements.outcome AS settled_outcome
 FROM settlements

@@ -14,13 +14,7 @@ settled_now AS (
     SELECT
         call_id,
         CASE WHEN price IS NOT NULL THEN 'resolved' ELSE 'expired' END AS status,
-        -- equal is wrong for both directions
-        CASE
-            WHEN price IS NULL THEN NULL
-            WHEN action = 'buy' AND price > reference_price THEN 1
-            WHEN action = 'sell' AND price < reference_price THEN 1
-            ELSE 0
-        END AS outcome,
+        outcome_of(action, price, reference_price) AS outcome,
         price = reference_price AS is_flat,
         price,
         price_recorded_at,

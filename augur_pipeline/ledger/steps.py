@@ -43,6 +43,7 @@ def settle_calls(store: Store) -> None:
     """Resolve, expire, and compare what is settled with all prices now known (contract §5)."""
     store.require("eligible_calls", "raw_prices")
     _ensure_previous(store, Settlements)
+    store.connection.execute(load_sql(__package__, "outcome"))
     for name in ("first_prices", "settlements", "resolved_outcomes", "late_prices"):
         store.run(__package__, name)
 

@@ -13,7 +13,7 @@ from dagster import InitResourceContext
 from dagster_duckdb import DuckDBResource
 from pydantic import Field, PrivateAttr
 
-from augur_pipeline.errors import PublishError
+from augur_pipeline.errors import PolicyError, PublishError
 from augur_pipeline.home import Home
 from augur_pipeline.policy import Policy
 from augur_pipeline.store.clock import RunClock
@@ -30,6 +30,13 @@ def default_memory_limit() -> str:
     """A share of the machine's memory, leaving room for the operating system's cache."""
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return f"{int(total * MEMORY_SHARE / 2**20)}MiB"
+
+
+def thread_count(text: str) -> int:
+    """DuckDB's threads as an environment variable states them; nothing there: 0, all cores."""
+    if text and not text.isdecimal():
+        raise PolicyError(f"AUGUR_THREADS must be a whole number of threads, not {text!r}")
+    return int(text or 0)
 
 
 class Store(DuckDBResource):
