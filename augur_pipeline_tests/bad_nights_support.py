@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,9 +103,13 @@ class _Steps:
         self._home = job["home"]
         self._log = os.open(Path(job["scratch"]) / "steps", os.O_WRONLY | os.O_APPEND)
         self._is_done = False
+        self._times: Counter[str] = Counter()
 
     def begin(self, step: str) -> None:
         step = step.replace(self._home + "/", "").replace(self._home, ".").replace("\n", " ")
+        self._times[step] += 1
+        if self._times[step] > 1:  # a step that comes again is a step of its own
+            step = f"{step} #{self._times[step]}"
         os.write(self._log, f"{step}\n".encode())
         if self._is_done or step != self._job["at"]:
             return

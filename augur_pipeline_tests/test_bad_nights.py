@@ -175,13 +175,12 @@ REPLACE = "replace work/new.duckdb augur.duckdb"
 
 
 def before_publication(undisturbed: Undisturbed) -> list[str]:
-    steps = list(dict.fromkeys(undisturbed.steps))
-    return steps[: steps.index(REPLACE) + 1]
+    return undisturbed.steps[: undisturbed.steps.index(REPLACE) + 1]
 
 
 def after_publication(undisturbed: Undisturbed) -> list[str]:
     steps = undisturbed.steps[undisturbed.steps.index(REPLACE) + 1 :]
-    return [step for step in dict.fromkeys(steps) if step != "end"]
+    return [step for step in steps if step != "end"]
 
 
 def kill_one_after_another(
