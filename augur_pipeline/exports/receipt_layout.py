@@ -1,4 +1,6 @@
-"""What a receipt and its row file hold, and how they are written: the one place that says so.
+"""What a receipt and its row file hold, and how they are read and written.
+
+The row file's columns from call_id to loss are written by SQL: `receipt_rows` and `receipt_cells`.
 
 Standard library only, so that a receipt can be verified where nothing else is installed.
 """

@@ -35,9 +35,6 @@ from augur_pipeline.store.sql import load_sql
 from augur_pipeline.store.tables import columns_of
 
 VERSIONS = ("code_version", "duckdb_version", "dagster_version", "numpy_version")
-COIN_FLIP: Benchmark = ("coin_flip", "1")
-"""The benchmark that always exists: 0.5 for every eligible call."""
-
 Predictions = dict[Benchmark, tuple[float | None, str | None]]
 """Each benchmark's probability for a call, and why it has none."""
 
@@ -45,7 +42,6 @@ COUNTED = (
     "call_id", "standing", "reason", "status", "confidence", "outcome", "loss", "episode_id",
 )  # fmt: skip
 """What `receipt_rows` gives of a call between its season and agent and its line's `cells`."""
-_STANDING = 2 + COUNTED.index("standing")
 
 _EDGES = [k / BINS for k in range(1, BINS)]
 """What opens the bins after the first: correctly rounded quotients."""
@@ -73,7 +69,7 @@ def write_receipts(connection: duckdb.DuckDBPyConnection, folder: Path) -> int:
 def receipt_files(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[str, bytes]]:
     """Path below `receipts/` and bytes of every file: per agent-season the receipt, its rows."""
     seasons, scores, sums, run = _tables(connection)
-    calls = _with_predictions(connection, _streamed(connection, "receipt_rows"))
+    calls = _with_predictions(connection, _streamed(connection, "receipt_cells", "receipt_rows"))
     for (season, agent), group in groupby(calls, key=lambda call: call[0][:2]):
         found = list(group)
         benchmarks = sorted({benchmark for _, predictions in found for benchmark in predictions})
@@ -132,8 +128,8 @@ def _tables(
     return seasons, scores, sums, run
 
 
-def _streamed(connection: duckdb.DuckDBPyConnection, name: str) -> Iterator[tuple[Any, ...]]:
-    """Rows of a statement beside us; their first three columns say season, agent and call.
+def _streamed(connection: duckdb.DuckDBPyConnection, *names: str) -> Iterator[tuple[Any, ...]]:
+    """Rows of the last of some statements; their first three columns say season, agent and call.
 
     On a cursor of its own, so that two can be read side by side.
     """
@@ -141,8 +137,8 @@ def _streamed(connection: duckdb.DuckDBPyConnection, name: str) -> Iterator[tupl
     cursor = connection.cursor()
     cursor.execute("SET search_path = $path", {"path": path})
     cursor.execute("SET enable_progress_bar = false")
-    cursor.execute(load_sql(__package__, "receipt_cells"))
-    cursor.execute(load_sql(__package__, name))
+    for name in names:
+        cursor.execute(load_sql(__package__, name))
     while rows := cursor.fetchmany(_AT_ONCE):
         yield from rows
 
@@ -150,20 +146,7 @@ def _streamed(connection: duckdb.DuckDBPyConnection, name: str) -> Iterator[tupl
 def _with_predictions(
     connection: duckdb.DuckDBPyConnection, calls: Iterator[tuple[Any, ...]]
 ) -> Iterator[tuple[tuple[Any, ...], Predictions]]:
-    """Every call with what benchmarks said of it: as published, else the coin flip alone."""
-    ((is_published,),) = connection.execute(
-        "SELECT count(*) > 0 FROM duckdb_tables() "
-        "WHERE table_name = 'benchmark_forecasts' AND database_name = current_database()"
-    ).fetchall()
-    if not is_published:
-        for call in calls:
-            yield (
-                call,
-                {COIN_FLIP: (0.5, None)}
-                if call[2 + COUNTED.index("standing")] == "eligible"
-                else {},
-            )
-        return
+    """Every call with what benchmarks said of it."""
     published = groupby(_streamed(connection, "receipt_benchmarks"), key=itemgetter(0, 1, 2))
     head = next(published, None)
     for call in calls:

@@ -4,6 +4,7 @@ import json
 import logging
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from pathlib import Path
 
 from dagster import (
     AssetExecutionContext,
@@ -16,6 +17,8 @@ from dagster import (
 from augur_pipeline.errors import ClockError
 from augur_pipeline.intake.columns import CALLS, PRICES
 from augur_pipeline.intake.landing import (
+    LandingFile,
+    changed_while_read,
     create_landing_table,
     file_digest,
     land,
@@ -144,10 +147,8 @@ def take_in(store: Store) -> None:
             logger.info(
                 "reading %s/%s (%d of %d)", kind.name, file.name, file.number + 1, len(files)
             )
-            digest = file_digest(file.path)
-            rows, extra = land(store.connection, store.paths.work, file)
+            digest, size, rows, extra = _take_in_file(store, file)
             ignored = json.dumps(sorted(extra)) if extra else None
-            size = file.path.stat().st_size
             records.append((kind.name, file.name, file.number, digest, size, rows, ignored))
     for number, name in enumerate(SETTINGS):
         path = store.paths.inputs / name
@@ -164,6 +165,25 @@ def take_in(store: Store) -> None:
         )
     for name in ("crowded_prices", "price_spacing", "raw_prices"):
         store.run(__package__, name)
+
+
+def _take_in_file(store: Store, file: LandingFile) -> tuple[str, int, int, set[str]]:
+    """Digest, bytes, rows and unread columns of a file: all of one state of it."""
+    before = _state_of(file.path)
+    digest = file_digest(file.path)
+    rows, extra = land(store.connection, store.paths.work, file)
+    if _state_of(file.path) != before:
+        raise changed_while_read(file)
+    return digest, file.path.stat().st_size, rows, extra
+
+
+def _state_of(path: Path) -> tuple[int, int, int] | None:
+    """What tells that a file was replaced or written to; None where it cannot be told."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _files(store: Store, kind: str) -> dict[str, TableMetadataValue]:

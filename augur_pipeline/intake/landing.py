@@ -106,8 +106,9 @@ def land(
         names, required = file.kind.column_names, file.kind.required_names
         for batch in text_batches(file.path, names, required, extra):
             connection.register("landing_rows", batch)
-            rows += _insert(connection, file, dict.fromkeys(names, "VARCHAR"))
+            _insert(connection, file, dict.fromkeys(names, "VARCHAR"), batch.num_rows)
             connection.unregister("landing_rows")
+            rows += batch.num_rows
     logger.info("%s/%s: %s rows", file.kind.name, file.name, f"{rows:,}")
     return rows, extra
 
@@ -148,7 +149,9 @@ def _land_parquet(
         types = {
             name: given[name][1] if name in given else "VARCHAR" for name in file.kind.column_names
         }
-        return _insert(connection, file, types)
+        ((rows,),) = connection.execute("SELECT count(*) FROM landing_rows").fetchall()
+        _insert(connection, file, types, rows)
+        return int(rows)
     except duckdb.Error as error:
         if isinstance(error, duckdb.OutOfMemoryException):
             raise
@@ -182,13 +185,15 @@ def _text_names(kind: LandingKind) -> list[str]:
     return ["malformed_text", *(f"{c.name}_text" for c in kind.columns if _keeps_text(c))]
 
 
-def _insert(connection: duckdb.DuckDBPyConnection, file: LandingFile, types: dict[str, str]) -> int:
-    """Append `landing_rows` to the kind's table, each column typed by its kind; returns how many.
+def _insert(
+    connection: duckdb.DuckDBPyConnection, file: LandingFile, types: dict[str, str], rows: int
+) -> None:
+    """Append the `rows` of `landing_rows` to the kind's tables, each column typed by its kind.
 
     The statements are put together from a fixed menu of expressions over our own column names.
     """
     kind = file.kind
-    typed = [f"{file.number} AS file_number", "source_line", "malformed_text"]
+    typed = ["$file_number AS file_number", "source_line", "malformed_text"]
     source = "landing_rows"
     for column in kind.columns:
         value, text = _typed(column, types[column.name])
@@ -198,20 +203,36 @@ def _insert(connection: duckdb.DuckDBPyConnection, file: LandingFile, types: dic
         typed.append(f"{value} AS {_kept_name(column)}")
         if _keeps_text(column):
             typed.append(f"CASE WHEN ({value}) IS NULL THEN {text} END AS {column.name}_text")
-    rows = (
-        f"FROM (SELECT *, {kind.finding} AS finding FROM (SELECT {', '.join(typed)} FROM {source}))"
-    )
+    typed_rows = f"SELECT {', '.join(typed)} FROM {source}"
+    number = {"file_number": file.number}
     if kind.unusable_table is None:
-        return _append(connection, f"{kind.table} BY NAME SELECT * EXCLUDE finding {rows}")
-    without = ", ".join(["finding", *_text_names(kind)])
-    usable = f"{kind.table} BY NAME SELECT * EXCLUDE ({without}) {rows} WHERE finding IS NULL"
-    unusable = f"{kind.unusable_table} BY NAME SELECT * {rows} WHERE finding IS NOT NULL"
-    return _append(connection, usable) + _append(connection, unusable)
+        _append(connection, kind.table, typed_rows, number)
+        return
+    judged = f"SELECT *, {kind.finding} AS finding FROM ({typed_rows})"
+    if file.path.suffix != ".parquet":
+        # text is costly to type: once a batch; typed files of millions of rows are read again
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE judged_rows AS {judged}", number)
+        judged, number = "FROM judged_rows", {}
+    texts = ", ".join(_text_names(kind))
+    usable = f"SELECT * EXCLUDE (finding, {texts}) FROM ({judged}) WHERE finding IS NULL"
+    unusable = f"FROM ({judged}) WHERE finding IS NOT NULL"
+    left = rows - _append(connection, kind.table, usable, number)
+    if left:
+        left -= _append(connection, kind.unusable_table, unusable, number)
+    if left:
+        raise changed_while_read(file)
 
 
-def _append(connection: duckdb.DuckDBPyConnection, target_and_rows: str) -> int:
-    ((rows,),) = connection.execute(f"INSERT INTO {target_and_rows}").fetchall()
-    return int(rows)
+def _append(
+    connection: duckdb.DuckDBPyConnection, table: str, rows: str, number: dict[str, int]
+) -> int:
+    ((appended,),) = connection.execute(f"INSERT INTO {table} BY NAME {rows}", number).fetchall()
+    return int(appended)
+
+
+def changed_while_read(file: LandingFile) -> InputError:
+    """The error of a file that somebody still writes."""
+    return InputError(f"{file.path}: it changed while it was read; run again when it is whole")
 
 
 def _number_pools(connection: duckdb.DuckDBPyConnection, pool_id: str) -> None:

@@ -73,13 +73,14 @@ def call_life(home: Home, call_id: str) -> CallLife:
         connection.execute(
             "CREATE TABLE run_state AS SELECT $as_of::TIMESTAMP AS as_of", {"as_of": datetime.max}
         )
-        landing_rows = _landed(
+        names = _land_wanted(
             connection, Path(scratch), home, CALLS, "call_id = $call_id", {"call_id": call_id}
         )
+        landing_rows = _landed_calls(connection, names)
         prices: list[Row] = []
         if sealed is not None and outcome is not None:
             closes_at = sealed["due_at"] + timedelta(hours=policy.window_hours)
-            _landed(
+            _land_wanted(
                 connection,
                 Path(scratch),
                 home,
@@ -120,15 +121,15 @@ def _near_matches(connection: duckdb.DuckDBPyConnection, call_id: str) -> list[R
     )
 
 
-def _landed(
+def _land_wanted(
     connection: duckdb.DuckDBPyConnection,
     scratch: Path,
     home: Home,
     kind: LandingKind,
     wanted: str,
     parameters: Row,
-) -> list[Row]:
-    """The landing rows of a kind that are wanted, with the name of their file."""
+) -> dict[int, str]:
+    """Land a kind's files and keep the rows that are wanted; the names of the files by number."""
     create_landing_table(connection, kind)
     names: dict[int, str] = {}
     for file in landing_files(home.inputs / kind.name, kind):
@@ -136,15 +137,23 @@ def _landed(
         names[file.number] = file.name
         for table in filter(None, (kind.table, kind.unusable_table)):
             connection.execute(f"DELETE FROM {table} WHERE ({wanted}) IS NOT TRUE", parameters)
-    seal = (
-        ", call_seal(call_id, agent_id, pool_id, action, decider, confidence, confidence_text, "
-        "horizon_hours, horizon_hours_text, reference_price, reference_price_text, decided_at) "
-        "AS seal"
-    )
+    return names
+
+
+def _landed_calls(connection: duckdb.DuckDBPyConnection, names: dict[int, str]) -> list[Row]:
+    """The landed rows of calls with their seals, in the order that counts."""
     rows = rows_as_dicts(
         connection,
-        f"SELECT *{seal if kind is CALLS else ''} FROM {kind.table} "
-        "ORDER BY file_number, source_line",
+        """
+        SELECT
+            *,
+            call_seal(
+                call_id, agent_id, pool_id, action, decider, confidence, confidence_text,
+                horizon_hours, horizon_hours_text, reference_price, reference_price_text, decided_at
+            ) AS seal
+        FROM raw_calls
+        ORDER BY file_number, source_line
+        """,
     )
     return [{**row, "source_file": names[row["file_number"]]} for row in rows]
 

@@ -9,7 +9,7 @@ from augur_pipeline_tests.benchmarks import __main__ as benchmark
 
 pytestmark = pytest.mark.slow
 
-SMALL = ("--millions", "0.05", "--calls", "240000", "--rounds", "1")
+SMALL = ("--millions", "0.05", "--calls", "240000", "--rounds", "2")
 
 
 def test_it_prints_steps_and_peers(tmp_path: Path) -> None:

@@ -4,8 +4,12 @@ import itertools
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from augur_pipeline.errors import InputError
+from augur_pipeline.intake import assets, landing
 from augur_pipeline.intake.rules import RULES
 from augur_pipeline.store.checks import find
 from augur_pipeline_tests.nights import intake_night, make_home, night, open_store, query, write_csv
@@ -206,4 +210,83 @@ def test_sequences_are_whole_64_bit_numbers(tmp_path: Path) -> None:
         (-3, "usable"),
         (5, "usable"),
         (None, "usable"),
+    ]
+
+
+def parquet_prices(path: Path, prices: list[float | None]) -> None:
+    rows = len(prices)
+    table = pa.table(
+        {
+            "pool_id": ["P"] * rows,
+            "recorded_at": [f"2024-01-02T01:{n:02d}:00Z" for n in range(rows)],
+            "price": pa.array(prices, pa.float64()),
+        }
+    )
+    pq.write_table(table, path)
+
+
+@pytest.mark.parametrize("later", [[1.0, 2.0, 3.0], [1.0, None, None], [1.0], []])
+def test_a_parquet_file_replaced_between_its_readings_stops_the_run(
+    later: list[float | None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = make_home(tmp_path, [])
+    path = home / "inputs/prices/prices.parquet"
+    parquet_prices(path, [1.0, None, 3.0])
+    honest = landing._append
+
+    def replaced_after(connection: Any, table: str, *arguments: Any) -> int:
+        appended = honest(connection, table, *arguments)
+        if table == "usable_prices" and appended:
+            parquet_prices(tmp_path / "fresh.parquet", later)
+            (tmp_path / "fresh.parquet").replace(path)
+        return appended
+
+    monkeypatch.setattr(landing, "_append", replaced_after)
+    with (
+        open_store(home) as store,
+        pytest.raises(
+            InputError, match=r"prices\.parquet: it changed while it was read; run again"
+        ),
+    ):
+        intake_night(store)
+
+
+@pytest.mark.parametrize("name", ["prices.csv", "prices.jsonl", "prices.parquet"])
+def test_a_file_written_to_while_it_is_read_stops_the_run(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = make_home(tmp_path, [])
+    path = home / "inputs/prices" / name
+    if name.endswith("parquet"):
+        parquet_prices(path, [1.0])
+    elif name.endswith("csv"):
+        path.write_text(f"pool_id,recorded_at,price\nP,{T},1\n", encoding="utf-8")
+    else:
+        path.write_text(f'{{"pool_id":"P","recorded_at":"{T}","price":1}}\n', encoding="utf-8")
+    honest = assets.land
+
+    def written_to_after(connection: Any, scratch: Path, file: landing.LandingFile) -> Any:
+        landed = honest(connection, scratch, file)
+        if file.path == path:
+            path.write_bytes(path.read_bytes() + b"more")
+        return landed
+
+    monkeypatch.setattr(assets, "land", written_to_after)
+    with open_store(home) as store, pytest.raises(InputError, match="changed while it was read"):
+        intake_night(store)
+
+
+def test_good_and_bad_prices_of_a_typed_file_have_their_fates(tmp_path: Path) -> None:
+    home = make_home(tmp_path, [])
+    parquet_prices(home / "inputs/prices/prices.parquet", [1.0, None, 0.0, 2.0])
+    with open_store(home) as store:
+        intake_night(store)
+        fates = store.connection.execute(
+            "SELECT source_line, fate, reason FROM raw_prices ORDER BY source_line"
+        ).fetchall()
+    assert fates == [
+        (1, "usable", None),
+        (2, "rejected", "bad_price"),
+        (3, "rejected", "price_not_positive"),
+        (4, "usable", None),
     ]
