@@ -167,7 +167,7 @@ def _report(home: Home, result: "ExecuteInProcessResult") -> None:
     from augur_pipeline.cli.display import console, plain_table, safe_text
     from augur_pipeline.exports.passports import STATEMENT
     from augur_pipeline.store.clock import iso
-    from augur_pipeline.store.published import last_published, open_published
+    from augur_pipeline.store.published import open_published
     from augur_pipeline.store.sql import load_sql
 
     with open_published(home.database) as connection:
@@ -185,7 +185,11 @@ def _report(home: Home, result: "ExecuteInProcessResult") -> None:
             "SELECT sum(greatest(agents - 25, 0)) FROM "
             "(SELECT count(*) AS agents FROM agent_season_brier GROUP BY season_id)"
         ).fetchall()
-    published = last_published(home.database)
+        ((as_of, digest, run_id),) = connection.execute(
+            "SELECT as_of, content_digest, run_id FROM run_info"
+        ).fetchall()
+    if run_id != result.run_id:
+        console.print("Another run has published since: this is what it published.", style="bold")
     for line in _legend(used):
         console.print(safe_text(line))
     if left_out:
@@ -197,9 +201,8 @@ def _report(home: Home, result: "ExecuteInProcessResult") -> None:
         console.print(safe_text(f"Warnings ({len(warnings)})"), style="bold")
         for evaluation in warnings:
             console.print(safe_text(f"  {evaluation.description}"))
-    assert published is not None
-    console.print(safe_text(f"as_of     {iso(published.as_of)}"))
-    console.print(safe_text(f"digest    {published.content_digest}"))
+    console.print(safe_text(f"as_of     {iso(as_of)}"))
+    console.print(safe_text(f"digest    {digest}"))
     console.print(safe_text(f"database  {home.database}"))
     console.print(safe_text(f"exports   {home.latest}"))
     console.print(safe_text(STATEMENT))

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -409,6 +410,25 @@ def test_a_home_without_calls_yet_can_run(
     result = run_inside(home, "--as-of", LATER)
     assert result.exit_code == 0, last_line(result.stderr)
     assert query(home, "SELECT count(*) FROM sealed_calls") == [(0,)]
+
+
+def test_a_run_says_when_another_has_published_before_it_reports(
+    run_inside: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    home = hand_home(tmp_path / "home")
+    command = sys.modules["augur_pipeline.cli.run"]
+    honest = command._execute
+
+    def overtaken(*arguments: Any) -> Any:
+        result = honest(*arguments)
+        night(home, "2024-06-02T00:00:00Z")
+        return result
+
+    monkeypatch.setattr(command, "_execute", overtaken)
+    result = run_inside(home, "--as-of", LATER)
+    assert result.exit_code == 0
+    assert "Another run has published since: this is what it published." in result.stdout
+    assert "as_of     2024-06-02T00:00:00Z" in result.stdout
 
 
 # --- rules that fail ------------------------------------------------------------------------------
