@@ -1,8 +1,7 @@
--- receipt_benchmarks: every published benchmark prediction, as receipts list them.
--- grain: one forecast and benchmark    key: cohort_id, forecaster_id, forecast_id, benchmark_id
+-- receipt_benchmarks: every published benchmark prediction of a season, as receipts list them.
+-- grain: one forecast and benchmark    key: forecaster_id, forecast_id, benchmark_id
 -- inputs: benchmark_forecasts
 SELECT
-    cohort_id,
     forecaster_id,
     forecast_id,
     benchmark_id,
@@ -10,4 +9,5 @@ SELECT
     probability,
     undefined_reason
 FROM benchmark_forecasts
-ORDER BY cohort_id, forecaster_id, forecast_id, benchmark_id, version
+WHERE cohort_id = $season_id
+ORDER BY forecaster_id, forecast_id, benchmark_id, version

@@ -1,26 +1,25 @@
--- receipt_rows: every directional call as receipts list it: what a receipt counts, and the text of
--- its row file's columns from call_id to loss.
--- grain: one directional call    key: season_id, agent_id, call_id
+-- receipt_rows: every directional call of a season as receipts list it: what a receipt counts, and
+-- the text of its row file's columns from call_id to loss.
+-- grain: one directional call    key: agent_id, call_id
 -- inputs: sealed_calls, eligible_calls, resolved_outcomes, scored_forecasts; the macros of receipt_cells
 -- rule: contract §4: directional = eligible + rejected by test 4 + missing by test 5
 WITH directional AS (
     SELECT
-        sealed_calls.season_id,
         sealed_calls.agent_id,
         sealed_calls.call_id,
         sealed_calls.pool_id,
-        action,
-        decider,
-        confidence,
+        sealed_calls.action,
+        sealed_calls.decider,
+        sealed_calls.confidence,
         confidence_text,
-        horizon_hours,
+        sealed_calls.horizon_hours,
         horizon_hours_text,
-        reference_price,
+        sealed_calls.reference_price,
         reference_price_text,
-        decided_at,
-        seal,
+        sealed_calls.decided_at,
+        sealed_calls.seal,
         recorded_at,
-        order_status,
+        sealed_calls.order_status,
         first_seen_as_of,
         is_backfilled,
         CASE fate WHEN 'eligible' THEN 'eligible' WHEN 'rejected' THEN 'rejected' ELSE 'missing' END
@@ -38,12 +37,14 @@ WITH directional AS (
         squared_error AS loss,
         forecasts.episode_id
     FROM sealed_calls
-    LEFT JOIN (SELECT call_id, window_closes_at, expires_at FROM eligible_calls) AS windows
-        ON windows.call_id = sealed_calls.call_id
-    LEFT JOIN resolved_outcomes AS outcomes ON outcomes.call_id = sealed_calls.call_id
+    LEFT JOIN eligible_calls AS eligible
+        ON eligible.call_id = sealed_calls.call_id AND eligible.season_id = $season_id
+    LEFT JOIN resolved_outcomes AS outcomes
+        ON outcomes.call_id = sealed_calls.call_id AND outcomes.season_id = $season_id
     LEFT JOIN scored_forecasts AS forecasts
-        ON forecasts.forecast_id = sealed_calls.call_id AND forecasts.kind = 'call'
-    WHERE sealed_calls.season_id IS NOT NULL
+        ON forecasts.forecast_id = sealed_calls.call_id AND forecasts.cohort_id = $season_id
+        AND forecasts.kind = 'call'
+    WHERE sealed_calls.season_id = $season_id
         AND (
             fate IN ('eligible', 'rejected')
             OR reason IN ('missing_confidence', 'missing_horizon', 'missing_reference_price')
@@ -51,7 +52,6 @@ WITH directional AS (
 )
 
 SELECT
-    season_id,
     agent_id,
     call_id,
     standing,
@@ -74,4 +74,4 @@ SELECT
         number_cell(outcome), number_cell(is_flat), number_cell(loss)
     ) AS cells
 FROM directional
-ORDER BY season_id, agent_id, call_id
+ORDER BY agent_id, call_id

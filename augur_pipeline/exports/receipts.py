@@ -31,7 +31,7 @@ from augur_pipeline.exports.receipt_layout import (
 )
 from augur_pipeline.exports.recompute import BINS
 from augur_pipeline.scores.tables import AgentSeasonBrier
-from augur_pipeline.store.sql import load_sql
+from augur_pipeline.store.sql import load_sql, parameters_of
 from augur_pipeline.store.tables import columns_of
 
 VERSIONS = ("code_version", "duckdb_version", "dagster_version", "numpy_version")
@@ -41,7 +41,7 @@ Predictions = dict[Benchmark, tuple[float | None, str | None]]
 COUNTED = (
     "call_id", "standing", "reason", "status", "confidence", "outcome", "loss", "episode_id",
 )  # fmt: skip
-"""What `receipt_rows` gives of a call between its season and agent and its line's `cells`."""
+"""What `receipt_rows` gives of a call between its agent and its line's `cells`."""
 
 _EDGES = [k / BINS for k in range(1, BINS)]
 """What opens the bins after the first: correctly rounded quotients."""
@@ -69,11 +69,24 @@ def write_receipts(connection: duckdb.DuckDBPyConnection, folder: Path) -> int:
 def receipt_files(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[str, bytes]]:
     """Path below `receipts/` and bytes of every file: per agent-season the receipt, its rows."""
     seasons, scores, sums, run = _tables(connection)
-    calls = _with_predictions(connection, _streamed(connection, "receipt_cells", "receipt_rows"))
-    for (season, agent), group in groupby(calls, key=lambda call: call[0][:2]):
+    for season, bounds in sorted(seasons.items()):
+        yield from _receipts_of(connection, season, bounds, scores, sums, run)
+
+
+def _receipts_of(
+    connection: duckdb.DuckDBPyConnection,
+    season: str,
+    bounds: dict[str, Any],
+    scores: dict[Any, dict[str, Any]],
+    sums: dict[Any, str],
+    run: dict[str, Any],
+) -> Iterator[tuple[str, bytes]]:
+    """The files of one season: seasons one by one bound the memory this takes."""
+    calls = _with_predictions(connection, season)
+    for agent, group in groupby(calls, key=lambda call: call[0][0]):
         found = list(group)
         benchmarks = sorted({benchmark for _, predictions in found for benchmark in predictions})
-        facts = Facts(season, agent, benchmarks=benchmarks, **seasons[season], **run)
+        facts = Facts(season, agent, benchmarks=benchmarks, **bounds, **run)
         rows, lines = _rows_and_lines(found, facts)
         content = rows_bytes(len(benchmarks), lines)
         receipt = document(
@@ -128,8 +141,10 @@ def _tables(
     return seasons, scores, sums, run
 
 
-def _streamed(connection: duckdb.DuckDBPyConnection, *names: str) -> Iterator[tuple[Any, ...]]:
-    """Rows of the last of some statements; their first three columns say season, agent and call.
+def _streamed(
+    connection: duckdb.DuckDBPyConnection, season: str, *names: str
+) -> Iterator[tuple[Any, ...]]:
+    """A season's rows of the last of some statements; the first two columns say agent and call.
 
     On a cursor of its own, so that two can be read side by side.
     """
@@ -138,19 +153,21 @@ def _streamed(connection: duckdb.DuckDBPyConnection, *names: str) -> Iterator[tu
     cursor.execute("SET search_path = $path", {"path": path})
     cursor.execute("SET enable_progress_bar = false")
     for name in names:
-        cursor.execute(load_sql(__package__, name))
+        statement = load_sql(__package__, name)
+        cursor.execute(statement, parameters_of(statement, {"season_id": season}))
     while rows := cursor.fetchmany(_AT_ONCE):
         yield from rows
 
 
 def _with_predictions(
-    connection: duckdb.DuckDBPyConnection, calls: Iterator[tuple[Any, ...]]
+    connection: duckdb.DuckDBPyConnection, season: str
 ) -> Iterator[tuple[tuple[Any, ...], Predictions]]:
-    """Every call with what benchmarks said of it."""
-    published = groupby(_streamed(connection, "receipt_benchmarks"), key=itemgetter(0, 1, 2))
+    """Every call of a season with what benchmarks said of it."""
+    calls = _streamed(connection, season, "receipt_cells", "receipt_rows")
+    published = groupby(_streamed(connection, season, "receipt_benchmarks"), key=itemgetter(0, 1))
     head = next(published, None)
     for call in calls:
-        key = call[:3]
+        key = call[:2]
         # the table also holds forecasts that are no calls
         while head is not None and head[0] < key:
             head = next(published, None)
@@ -172,7 +189,7 @@ def _rows_and_lines(
         (probability, _), (reason, _) = benchmark_columns(number)
         benchmarks.append((benchmark, probability, reason))
     rows, lines = [], []
-    for (_, _, *counted, cells), predictions in found:
+    for (_, *counted, cells), predictions in found:
         row = dict(zip(COUNTED, counted, strict=True))
         is_eligible = row["standing"] == "eligible"
         row["bin"] = bisect_right(_EDGES, row["confidence"]) if is_eligible else None
