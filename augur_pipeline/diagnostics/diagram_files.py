@@ -5,7 +5,7 @@ then by id; those without any come last. Rows are read in sorted order and no pi
 so the same tables give the same bytes.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -40,12 +40,14 @@ def write_diagrams(
     folder: Path,
     most: int,
     file_name: Callable[[str], str],
+    pictures: Mapping[str, bytes],
 ) -> int:
     """Write `<season>/<agent>.png` and `<season>/~season.png` under `folder`.
 
     connection: holds `scored_forecasts`
-    most:       forecasters per season that get a file; the season's picture has up to 24 of them
+    most:       forecasters per season that get a file
     file_name:  an injective, safe name for an id (exports' own), without suffix
+    pictures:   the seasons' own, as `season_pictures` draws them
     Returns:    the number of files written
     """
     written = 0
@@ -55,8 +57,7 @@ def write_diagrams(
         for forecaster in forecasters:
             picture = reliability_diagram(_titled(forecaster, with_season=True))
             (season_folder / f"{file_name(forecaster.agent_id)}.png").write_bytes(picture)
-        picture = _season_picture(season_id, forecasters)
-        (season_folder / SEASON_PICTURE).write_bytes(picture)
+        (season_folder / SEASON_PICTURE).write_bytes(pictures[season_id])
         written += len(forecasters) + 1
     return written
 
@@ -64,14 +65,9 @@ def write_diagrams(
 def season_pictures(connection: duckdb.DuckDBPyConnection, most: int) -> dict[str, bytes]:
     """Small multiples of each season, by season id, for up to `most` (and 24) forecasters."""
     return {
-        season_id: _season_picture(season_id, forecasters)
+        season_id: small_multiples(season_id, [_titled(f, with_season=False) for f in forecasters])
         for season_id, forecasters in _seasons(connection, min(most, MOST_PANELS))
     }
-
-
-def _season_picture(season_id: str, forecasters: list[_Forecaster]) -> bytes:
-    panels = [_titled(each, with_season=False) for each in forecasters[:MOST_PANELS]]
-    return small_multiples(season_id, panels)
 
 
 def _titled(forecaster: _Forecaster, *, with_season: bool) -> DiagramData:

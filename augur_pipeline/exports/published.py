@@ -66,7 +66,7 @@ def publish(store: Store) -> str:
         _check_rules(store)
         _check_follows(store, as_of, digest)
         exports = export_set(store.paths, digest, as_of)
-        place_exports(exports, lambda folder: _export(connection, folder))
+        place_exports(exports, lambda folder: _export(store, connection, folder))
 
     new = build_database(store, build)
     replace_database(store.paths, new)
@@ -82,7 +82,7 @@ def publish(store: Store) -> str:
     return digest
 
 
-def _export(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+def _export(store: Store, connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
     tables = folder / "tables"
     tables.mkdir()
     for model in PUBLISHED_TABLES:
@@ -92,8 +92,11 @@ def _export(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
     write_receipts(connection, folder / "receipts")
     if diagram_files.MOST_A_SEASON:
         logger.info("drawing reliability diagrams")
-        most = diagram_files.MOST_A_SEASON
-        diagram_files.write_diagrams(connection, folder / "diagrams", most, file_name)
+        store.require("season_pictures")
+        drawn = connection.execute("SELECT season_id, picture FROM work.season_pictures").fetchall()
+        diagram_files.write_diagrams(
+            connection, folder / "diagrams", diagram_files.MOST_A_SEASON, file_name, dict(drawn)
+        )
 
 
 def _add_run_info(

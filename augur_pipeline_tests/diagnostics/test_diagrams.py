@@ -336,6 +336,12 @@ SOME = [
 ]  # fmt: skip
 
 
+def written(connection, folder, most):
+    """The number of files written, the seasons' pictures among them."""
+    pictures = season_pictures(connection, most)
+    return write_diagrams(connection, folder, most, file_name, pictures)
+
+
 def contents(folder):
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
@@ -346,7 +352,7 @@ def contents(folder):
 
 def test_files_of_each_season(connection, tmp_path):
     fill(connection, SOME)
-    assert write_diagrams(connection, tmp_path, 4, file_name) == 8
+    assert written(connection, tmp_path, 4) == 8
     found = contents(tmp_path)
     assert sorted(found) == sorted(
         f"{file_name(season)}/{name}"
@@ -364,32 +370,32 @@ def test_files_of_each_season(connection, tmp_path):
 
 def test_most_resolved_first_ties_by_id(connection, tmp_path):
     fill(connection, SOME)
-    write_diagrams(connection, tmp_path, 2, file_name)
+    written(connection, tmp_path, 2)
     names = {path.name for path in (tmp_path / file_name("S2")).iterdir()}
     assert names == {SEASON_PICTURE, "many.png", "a.png"}
 
 
 def test_forecasters_without_resolved_calls_come_last(connection, tmp_path):
     fill(connection, SOME)
-    write_diagrams(connection, tmp_path, 5, file_name)
+    written(connection, tmp_path, 5)
     empty = (tmp_path / file_name("S2") / "open.png").read_bytes()
     assert empty == reliability_diagram(DiagramData("open · S2", [], []))
 
 
 def test_order_of_rows_changes_no_byte(connection, tmp_path):
     fill(connection, SOME)
-    write_diagrams(connection, tmp_path / "a", 4, file_name)
+    written(connection, tmp_path / "a", 4)
     pictures = season_pictures(connection, 4)
     connection.execute("DELETE FROM scored_forecasts")
     fill(connection, [SOME[k] for k in np.random.default_rng(0).permutation(len(SOME))])
-    write_diagrams(connection, tmp_path / "b", 4, file_name)
+    written(connection, tmp_path / "b", 4)
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
     assert season_pictures(connection, 4) == pictures
 
 
 def test_pictures_of_the_page_are_the_files(connection, tmp_path):
     fill(connection, SOME)
-    write_diagrams(connection, tmp_path, 4, file_name)
+    written(connection, tmp_path, 4)
     pictures = season_pictures(connection, 4)
     assert list(pictures) == ["S1", "S2"]
     for season_id, png in pictures.items():
@@ -397,7 +403,7 @@ def test_pictures_of_the_page_are_the_files(connection, tmp_path):
 
 
 def test_nothing_scored_yet(connection, tmp_path):
-    assert write_diagrams(connection, tmp_path, 4, file_name) == 0
+    assert written(connection, tmp_path, 4) == 0
     assert season_pictures(connection, 4) == {}
     assert contents(tmp_path) == {}
 
