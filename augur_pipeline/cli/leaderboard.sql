@@ -1,9 +1,8 @@
 -- leaderboard: agents of each season, best first (what `augur run` prints).
 -- grain: one agent in a season
--- inputs: agent_season_brier, calibration_diagnostics, benchmark_skill, benchmark_refusals,
---         benchmarks, agent_comparisons, agent_comparisons_by_episode, run_info
--- rule: skill is against the season's first locked benchmark, else the coin; `next` compares with the
--- agent one line below, on the same questions or else on the same days
+-- inputs: agent_season_brier, calibration_diagnostics, benchmark_skill, leaderboard_choices,
+--         agent_comparisons, agent_comparisons_by_episode, run_info
+-- rule: `next` compares with the agent one line below, on the same questions or else on the same days
 WITH board AS (
     SELECT
         *,
@@ -13,18 +12,6 @@ WITH board AS (
     WINDOW best_first AS (
         PARTITION BY season_id ORDER BY calibration DESC NULLS LAST, brier NULLS LAST, agent_id
     )
-),
-
-chosen AS (
-    SELECT season_id, benchmark_id
-    FROM (SELECT DISTINCT season_id FROM agent_season_brier) AS seasons
-    CROSS JOIN benchmarks
-    ANTI JOIN benchmark_refusals
-        ON benchmark_refusals.benchmark_id = benchmarks.benchmark_id
-        AND benchmark_refusals.cohort_id = season_id
-    QUALIFY row_number() OVER (
-        PARTITION BY season_id ORDER BY benchmarks.place = 0, benchmarks.place
-    ) = 1
 ),
 
 neighbours AS (
@@ -66,11 +53,11 @@ SELECT
     is_final AS final
 FROM board
 JOIN neighbours USING (season_id, agent_id)
-LEFT JOIN chosen USING (season_id)
+LEFT JOIN leaderboard_choices USING (season_id)
 LEFT JOIN benchmark_skill
     ON benchmark_skill.cohort_id = board.season_id
     AND benchmark_skill.forecaster_id = board.agent_id
-    AND benchmark_skill.benchmark_id = chosen.benchmark_id
+    AND benchmark_skill.benchmark_id = leaderboard_choices.benchmark_id
 LEFT JOIN calibration_diagnostics
     ON calibration_diagnostics.scope = 'forecaster'
     AND calibration_diagnostics.cohort_id = board.season_id

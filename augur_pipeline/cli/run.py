@@ -171,6 +171,7 @@ def _report(home: Home, result: "ExecuteInProcessResult") -> None:
     from augur_pipeline.store.sql import load_sql
 
     with open_published(home.database) as connection:
+        connection.execute(load_sql("augur_pipeline.cli", "leaderboard_choices"))
         for name, title in (
             ("funnel", "Every row read, by fate"),
             ("leaderboard", "Leaderboard (Brier: 0 best, 1 worst; calibration: 0-100)"),

@@ -2,8 +2,10 @@
 
 from base64 import b64encode
 
+import pyarrow as pa
 from dagster import MarkdownMetadataValue, MaterializeResult, MetadataValue, asset
 
+from augur_pipeline.diagnostics.arrays import keep_arrow
 from augur_pipeline.diagnostics.diagram_files import MOST_A_SEASON, season_pictures
 from augur_pipeline.diagnostics.steps import diagnose
 from augur_pipeline.diagnostics.tables import CalibrationDiagnostics, ScoredForecasts
@@ -44,13 +46,8 @@ def calibration_diagnostics(store: Store) -> MaterializeResult[None]:
         diagnose(store)
         pictures = season_pictures(store.connection, MOST_A_SEASON)
         # publishing puts the same pictures beside the agents' own
-        store.connection.execute(
-            "CREATE OR REPLACE TABLE season_pictures (season_id VARCHAR, picture BLOB)"
-        )
-        for season_and_picture in pictures.items():
-            store.connection.execute(
-                "INSERT INTO season_pictures VALUES (?, ?)", season_and_picture
-            )
+        columns = [pa.array(pictures, pa.string()), pa.array(pictures.values(), pa.binary())]
+        keep_arrow(store, "season_pictures", pa.table(columns, ["season_id", "picture"]))
         return MaterializeResult(
             metadata={
                 **describe(store, CalibrationDiagnostics),
