@@ -318,7 +318,10 @@ class Tally:
 
 
 def season_score(terms: Mapping[str, tuple[float, float | None]]) -> dict[str, Any]:
-    """The row of season_scores, without its key, of the terms `{term: (weight, value)}`."""
+    """The row of season_scores, without its key, of the terms `{term: (weight, value)}`.
+
+    Σ w·v ÷ Σ w, kept within the least and greatest v: a mean never leaves its values by rounding.
+    """
     measured = {
         term: (weight, value)
         for term, (weight, value) in sorted(terms.items())
@@ -326,10 +329,10 @@ def season_score(terms: Mapping[str, tuple[float, float | None]]) -> dict[str, A
     }
     weight_sum = double_of(sum(units_of(weight) for weight, _ in measured.values()))
     score = None
-    if len(measured) == 1:
-        ((_, score),) = measured.values()
-    elif measured:
-        score = double_of(sum(units_of(w * v) for w, v in measured.values())) / weight_sum
+    if measured:
+        values = [value for _, value in measured.values()]
+        mean = double_of(sum(units_of(w * v) for w, v in measured.values())) / weight_sum
+        score = max(min(values), min(max(values), mean))
     return {
         "score": score,
         "measured_terms": list(measured),

@@ -164,15 +164,18 @@ def test_the_first_row_by_file_name_and_line_is_no_duplicate(tmp_path: Path) -> 
 
 
 def test_conflicts_are_instants_that_sequence_does_not_decide(tmp_path: Path) -> None:
-    instants = [f"2024-01-02T{hour:02d}:00:00Z" for hour in range(8)]
+    instants = [f"2024-01-02T{hour:02d}:00:00Z" for hour in range(10)]
     rows = [
         (instants[0], "1", ""), (instants[0], "2", ""), (instants[0], "3", ""),  # conflict
         (instants[1], "1", "7"), (instants[1], "2", "7"),                        # conflict
         (instants[2], "1", "1"), (instants[2], "2", "2"),                        # decided
-        (instants[3], "1", "1"), (instants[3], "2", ""),                         # decided
+        (instants[3], "1", "1"), (instants[3], "2", ""),                         # conflict
         (instants[4], "1", ""), (instants[4], "1", ""),                          # duplicate
         (instants[5], "1", ""), (instants[5], "0", ""),                          # rejected
         (instants[6], "1", ""), (LATE, "2", ""),
+        (instants[7], "1", "1"), (instants[7], "1", ""),                         # one price
+        (instants[8], "1", "1"), (instants[8], "2", "2"), (instants[8], "1", ""),  # conflict, once
+        (instants[9], "1", "3"), (instants[9], "2", "3"), (instants[9], "3", ""),  # conflict, once
     ]  # fmt: skip
     home = make_home(tmp_path)
     write_prices(home, "prices.csv", [("P", *row) for row in rows] + [("Q", instants[6], "9")])
@@ -181,10 +184,13 @@ def test_conflicts_are_instants_that_sequence_does_not_decide(tmp_path: Path) ->
     with open_store(home) as store:
         intake_night(store)
         finding = find(store, rule)
-    assert finding.broken_rows == 2
+    assert finding.broken_rows == 5
     assert [(str(at), prices) for _, at, prices, *_ in finding.examples] == [
         ("2024-01-02 00:00:00", 3),
         ("2024-01-02 01:00:00", 2),
+        ("2024-01-02 03:00:00", 2),
+        ("2024-01-02 08:00:00", 3),
+        ("2024-01-02 09:00:00", 3),
     ]
 
 
