@@ -510,6 +510,12 @@ class Season:
     season_id: str
     starts_us: int
     ends_us: int
+    horizon_hours: float = 24.0
+
+    @property
+    def last_due_us(self) -> int:
+        """The last due time that counts in this season."""
+        return self.ends_us + to_horizon_us(self.horizon_hours)
 
 
 def read_strict_csv(
@@ -538,7 +544,8 @@ def read_seasons(path: Path) -> list[Season]:
             raise InputError(f"{where}: starts_at and ends_at must be times, in this order")
         if horizon is not None and (horizon.value is None or horizon.value <= 0):
             raise InputError(f"{where}: max_horizon_hours must be a positive number")
-        seasons.append(Season(season_id, starts, ends))
+        bound = 24.0 if horizon is None or horizon.value is None else horizon.value
+        seasons.append(Season(season_id, starts, ends, bound))
     seasons.sort(key=lambda season: season.starts_us)
     for before, after in pairwise(seasons):
         if after.starts_us < before.ends_us:
@@ -991,6 +998,7 @@ TABLE_KEYS: dict[str, tuple[str, ...]] = {
     "eligible_calls": ("call_id",),
     "resolved_outcomes": ("call_id",),
     "settlements": ("call_id",),
+    "late_outcomes": ("call_id",),
     "late_prices": ("call_id",),
     "agent_season_brier": ("season_id", "agent_id"),
     "season_scores": ("season_id", "agent_id"),
@@ -1037,6 +1045,8 @@ def run(
 
     eligible = [call for call in sealed.values() if fates[call.call_id].fate == "eligible"]
     settlements = dict(previous.settlements) if previous is not None else {}
+    last_due = {season.season_id: season.last_due_us for season in seasons}
+    after_final: set[str] = set()
     statuses: dict[str, str] = {}
     for call in eligible:
         if call.call_id in settlements:
@@ -1045,9 +1055,18 @@ def run(
         statuses[call.call_id], settlement = settle(call, prices, as_of_us)
         if settlement is not None:
             settlements[call.call_id] = settlement
+    for call in eligible:
+        season_id = season_by_call[call.call_id]
+        assert season_id is not None
+        assert call.due_at is not None
+        if call.due_at > last_due[season_id]:
+            after_final.add(call.call_id)
+            statuses[call.call_id] = "due_after_final"
 
     settled_eligible = {
-        c.call_id: settlements[c.call_id] for c in eligible if c.call_id in settlements
+        c.call_id: settlements[c.call_id]
+        for c in eligible
+        if c.call_id in settlements and c.call_id not in after_final
     }
     agent_seasons = _agent_seasons(
         seasons, sealed, season_by_call, fates, statuses, settled_eligible, as_of_us
@@ -1081,6 +1100,11 @@ def run(
                 c, season_by_call[c.call_id], statuses[c.call_id], settled_eligible.get(c.call_id)
             )
             for c in eligible
+        ],
+        "late_outcomes": [
+            _late_outcome_row(c, season_by_call[c.call_id], settlements[c.call_id])
+            for c in eligible
+            if c.call_id in after_final and c.call_id in settlements
         ],
         "settlements": [_settlement_row(s) for s in settlements.values()],
         "late_prices": _late_prices(sealed, settlements, prices),
@@ -1283,6 +1307,12 @@ def _outcome_row(
     }
 
 
+def _late_outcome_row(call: SealedCall, season_id: str | None, settlement: Settlement) -> Row:
+    row = _outcome_row(call, season_id, settlement.status, settlement)
+    del row["pool_id"]
+    return {**row, "due_at": call.due_at}
+
+
 def _settlement_row(settlement: Settlement) -> Row:
     return {
         "call_id": settlement.call_id,
@@ -1353,7 +1383,7 @@ def _agent_seasons(
             continue
         status_counts = {
             status: sum(statuses[c.call_id] == status for c in eligible)
-            for status in ("pending", "open", "resolved", "expired")
+            for status in ("pending", "open", "resolved", "expired", "due_after_final")
         }
         resolved = [c for c in eligible if statuses[c.call_id] == "resolved"]
         n = len(resolved)
@@ -1382,6 +1412,7 @@ def _agent_seasons(
                 "open_calls": status_counts["open"],
                 "resolved_calls": n,
                 "expired_calls": status_counts["expired"],
+                "due_after_final": status_counts["due_after_final"],
                 "correct_calls": correct,
                 "flat_calls": flat,
                 "coverage": len(eligible) / directional,

@@ -115,6 +115,7 @@ def _standing(life: "CallLife") -> Iterator[str]:
         "open": _open,
         "resolved": _resolved,
         "expired": _expired,
+        "due_after_final": _due_after_final,
     }[outcome["status"]](life)
     if life.late_price is not None:
         late = life.late_price
@@ -173,6 +174,19 @@ def _expired(life: "CallLife") -> str:
     return (
         f"expired: no price was known in the window seven days after it was due; closed as_of "
         f"{_time(life.outcome['settled_at'])} without outcome, never as a miss"
+    )
+
+
+def _due_after_final(life: "CallLife") -> str:
+    assert life.sealed is not None
+    assert life.outcome is not None
+    if life.outcome["late_status"] is not None:
+        fate = {"resolved": _resolved, "expired": _expired}[life.outcome["late_status"]](life)
+    else:
+        fate = _pending(life) if life.as_of < life.sealed["due_at"] else _open(life)
+    return (
+        "due_after_final: due later than its season's end plus the season's bound on horizons, so "
+        f"it counts in no score, whatever becomes of it ({fate})"
     )
 
 

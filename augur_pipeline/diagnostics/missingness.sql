@@ -28,6 +28,7 @@ WITH calls AS (
     FROM eligible_calls
     JOIN resolved_outcomes USING (call_id)
     JOIN call_volatility USING (call_id)
+    WHERE status <> 'due_after_final'
 ),
 
 -- one row a call and dimension

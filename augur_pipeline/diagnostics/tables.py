@@ -2,10 +2,10 @@
 
 import pandera.polars as pa
 
+from augur_pipeline.ledger.tables import STATUSES
 from augur_pipeline.store.tables import TableModel, Time, Words
 
 SCOPES = ("forecaster", "cohort")
-STATUSES = ("pending", "open", "resolved", "expired")
 
 
 class ScoredForecasts(TableModel):
@@ -22,7 +22,9 @@ class ScoredForecasts(TableModel):
     episode_id: str = pa.Field(
         nullable=True, description="Block of days it was decided in; NULL beyond the horizon bound."
     )
-    status: str = pa.Field(isin=STATUSES, description="pending, open, resolved or expired.")
+    status: str = pa.Field(
+        isin=STATUSES, description="pending, open, resolved, expired or due_after_final."
+    )
     probability: float = pa.Field(ge=0, le=1, description="Stated probability of being right.")
     outcome: int = pa.Field(isin=(0, 1), nullable=True, description="1 right, 0 wrong.")
     weight: float = pa.Field(ge=0, description="Weight of the row; 1 for calls.")

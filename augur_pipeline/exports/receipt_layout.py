@@ -215,7 +215,8 @@ def document(
             "starts_at": iso(facts.starts_at),
             "ends_at": iso(facts.ends_at),
             "max_horizon_hours": facts.max_horizon_hours,
-            "rule": "half-open, by decided_at",
+            "rule": "half-open, by decided_at; a call due later than ends_at + max_horizon_hours is "
+            "due_after_final: counted, in no score",
         },
         "policy": dict(policy),
         "policy_digest": hashlib.sha256(policy_text.encode("utf-8")).hexdigest(),
@@ -279,17 +280,21 @@ def document(
     }
 
 
+_LEFT_OUT = {"expired": "no_price_in_window", "due_after_final": "due_after_final"}
+"""Statuses of eligible calls that leave the denominator for good, and why."""
+
+
 def _why_left_out(row: Row) -> str | None:
     if row["standing"] != "eligible":
         return str(row["reason"])
-    return "no_price_in_window" if row["status"] == "expired" else None
+    return _LEFT_OUT.get(row["status"])
 
 
 def _left_out(row: Row) -> dict[str, Any]:
     is_eligible = row["standing"] == "eligible"
     return {
         "call_id": row["call_id"],
-        "what": "expired" if is_eligible else row["standing"],
+        "what": row["status"] if is_eligible else row["standing"],
         "reason": _why_left_out(row),
         "counts_as_directional": True,
         "counts_as_eligible": is_eligible,

@@ -120,6 +120,11 @@ def due_at(call: Call, policy: Mapping[str, Any]) -> datetime | None:
     return None if horizon is None else call["decided_at"] + timedelta(microseconds=horizon)
 
 
+def is_due_after_final(due: datetime, ends_at: datetime, max_horizon_hours: float) -> bool:
+    """Due later than the season's end plus its horizon bound: in no score of the season."""
+    return due > ends_at + timedelta(microseconds=round(max_horizon_hours * 3.6e9))
+
+
 def is_backfilled(call: Call, due: datetime | None) -> bool:
     """First seen at or after its due time."""
     return due is not None and call["first_seen_as_of"] >= due
@@ -183,8 +188,11 @@ def status_of(
     price: float | None,
     settled_at: datetime | None,
     as_of: datetime,
+    is_after_final: bool,
 ) -> str:
-    """pending, open, resolved or expired."""
+    """pending, open, resolved, expired or due_after_final."""
+    if is_after_final:
+        return "due_after_final"
     if price is not None:
         return "resolved"
     if settled_at is not None:
@@ -260,6 +268,7 @@ class Tally:
     open: int = 0
     resolved: int = 0
     expired: int = 0
+    due_after_final: int = 0
     correct: int = 0
     flat: int = 0
     loss_units: int = 0
@@ -301,6 +310,7 @@ class Tally:
             "open_calls": self.open,
             "resolved_calls": n,
             "expired_calls": self.expired,
+            "due_after_final": self.due_after_final,
             "correct_calls": self.correct,
             "flat_calls": self.flat,
             "coverage": self.eligible / self.directional,

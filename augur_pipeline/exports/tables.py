@@ -18,6 +18,9 @@ class Passports(TableModel):
     resolved_calls: int = pa.Field(ge=0, description="Calls with an outcome.")
     correct_calls: int = pa.Field(ge=0, description="Resolved calls that were right.")
     expired_calls: int = pa.Field(ge=0, description="Calls closed without an outcome.")
+    due_after_final: int = pa.Field(
+        ge=0, description="Calls due only after their season could be final: in no score."
+    )
     open_calls: int = pa.Field(ge=0, description="Due calls without a price yet.")
     pending_calls: int = pa.Field(ge=0, description="Calls not yet due.")
     refused_calls: int = pa.Field(ge=0, description="Eligible calls whose order was refused.")

@@ -33,6 +33,7 @@ from augur_pipeline.exports.recompute import (
     episode_of,
     fate_of,
     is_backfilled,
+    is_due_after_final,
     loss_of,
     micros,
     outcome_of,
@@ -68,7 +69,7 @@ _FATES = (
 
 _CALL_TABLES = (
     "sealed_calls", "eligible_calls", "excluded_calls", "settlements", "resolved_outcomes",
-    "late_prices",
+    "late_prices", "late_outcomes",
 )  # fmt: skip
 
 
@@ -291,6 +292,7 @@ def _expected(
         },
         "eligible_calls": None,
         "resolved_outcomes": None,
+        "late_outcomes": None,
         "scored_forecasts": None,
         "excluded_calls": None
         if fate != "excluded"
@@ -309,8 +311,15 @@ def _expected(
     if is_eligible:
         assert due is not None
         assert season is not None
-        outcome = _outcome(call, settlement, due, season, run)
+        bounds = run.seasons[season]
+        is_after_final = is_due_after_final(due, bounds["ends_at"], bounds["max_horizon_hours"])
+        counted = None if is_after_final else settlement
+        outcome = _outcome(call, counted, due, season, run, is_after_final)
         status = outcome["status"]
+        if is_after_final and settlement is not None:
+            late = _outcome(call, settlement, due, season, run, False)
+            del late["pool_id"]
+            expected["late_outcomes"] = {**late, "due_at": due}
         if settlement is None and run.as_of >= due + timedelta(hours=run.policy["expiry_hours"]):
             findings.add("resolved_outcomes", key, "status", status, "expired")
         expected["resolved_outcomes"] = outcome
@@ -378,7 +387,14 @@ def _late(
     }
 
 
-def _outcome(call: Row, settlement: Row | None, due: datetime, season: str, run: Run) -> Row:
+def _outcome(
+    call: Row,
+    settlement: Row | None,
+    due: datetime,
+    season: str,
+    run: Run,
+    is_after_final: bool,
+) -> Row:
     settled = settlement or dict.fromkeys(("price", "price_recorded_at", "settled_at"))
     price = settled["price"]
     outcome = None if price is None else outcome_of(call["action"], price, call["reference_price"])
@@ -386,7 +402,7 @@ def _outcome(call: Row, settlement: Row | None, due: datetime, season: str, run:
         "agent_id": call["agent_id"],
         "season_id": season,
         "pool_id": call["pool_id"],
-        "status": status_of(due, price, settled["settled_at"], run.as_of),
+        "status": status_of(due, price, settled["settled_at"], run.as_of, is_after_final),
         "outcome": outcome,
         "is_flat": None if price is None else price == call["reference_price"],
         "price": price,
@@ -537,12 +553,18 @@ def _check_passports(
     for row in _rows(connection, "FROM season_scores ORDER BY season_id"):
         seasons[row["agent_id"]].append(row["season_id"])
     lifetimes: dict[str, Counter[str]] = defaultdict(Counter)
-    names = (
-        "directional", "eligible", "resolved", "correct", "expired", "open", "pending", "refused",
-        "backfilled",
-    )  # fmt: skip
+    names = {
+        "due_after_final": "due_after_final",
+        **{
+            f"{name}_calls": name
+            for name in (
+                "directional", "eligible", "resolved", "correct", "expired", "open", "pending",
+                "refused", "backfilled",
+            )
+        },
+    }  # fmt: skip
     for (_, agent), tally in counts.tallies.items():
-        lifetimes[agent].update({name: getattr(tally, name) for name in names})
+        lifetimes[agent].update({name: getattr(tally, name) for name in names.values()})
     agents = counts.agents | set(seasons) | {agent for agent, _ in rejected}
     by_agent: dict[str, dict[str, dict[str, int]]] = defaultdict(lambda: defaultdict(dict))
     for column, counter in (("rejected", rejected), ("excluded", counts.excluded)):
@@ -551,7 +573,7 @@ def _check_passports(
     expected: dict[tuple[Any, ...], Row] = {
         (agent,): {
             "seasons": seasons[agent],
-            **{f"{name}_calls": lifetimes[agent][name] for name in names},
+            **{column: lifetimes[agent][name] for column, name in names.items()},
             "rejected_by_reason": by_agent[agent]["rejected"],
             "excluded_by_reason": by_agent[agent]["excluded"],
         }

@@ -32,6 +32,7 @@ from augur_pipeline.exports.recompute import (
     episode_of,
     instant_of,
     is_backfilled,
+    is_due_after_final,
     loss_of,
     outcome_of,
     reason_of,
@@ -227,11 +228,14 @@ def recomputed_row(facts: Facts, row: Row) -> Row:
     if standing != "eligible":
         return {**new, **dict.fromkeys(("price", "price_recorded_at", "settled_at"))}
     assert due is not None
-    price = row["price"]
+    is_after_final = is_due_after_final(due, facts.ends_at, facts.max_horizon_hours)
+    if is_after_final:
+        new |= dict.fromkeys(("price", "price_recorded_at", "settled_at"))
+    price = new.get("price", row["price"])
     new |= {
         "window_closes_at": _later(due, policy["window_hours"]),
         "expires_at": _later(due, policy["expiry_hours"]),
-        "status": status_of(due, price, row["settled_at"], facts.as_of),
+        "status": status_of(due, price, row["settled_at"], facts.as_of, is_after_final),
         "bin": bin_of(row["confidence"]),
         "episode_id": episode_of(row, facts.starts_at, facts.max_horizon_hours, policy),
     }
@@ -250,7 +254,7 @@ def _later(instant: datetime, hours: float) -> datetime:
 
 
 def _settlement_fault(facts: Facts, row: Row) -> str | None:
-    if row["standing"] != "eligible":
+    if row["standing"] != "eligible" or row["status"] == "due_after_final":
         return None
     times = (row["due_at"], row["price"], row["price_recorded_at"], row["settled_at"])
     return settlement_fault(*times, facts.as_of, facts.policy)

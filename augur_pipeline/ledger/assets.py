@@ -52,8 +52,9 @@ def eligible_calls(store: Store) -> MaterializeResult[None]:
     kinds={"duckdb", "sql"},
     owners=OWNERS,
     description="Where every eligible call stands: resolved by the first usable price in "
-    "[due, due + 2 h], expired at due + 168 h without one, else pending or open. Settled calls "
-    "are final; late_prices lists those that today's prices would settle otherwise.",
+    "[due, due + 2 h], expired at due + 168 h without one, else pending or open; due_after_final "
+    "where a call is due only after its season can be final (late_outcomes has its outcome). "
+    "Settled calls are final; late_prices lists those that today's prices would settle otherwise.",
 )
 def resolved_outcomes(store: Store) -> MaterializeResult[None]:
     """Resolve, expire, and compare what is settled with all prices now known."""

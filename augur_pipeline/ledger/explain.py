@@ -1,6 +1,7 @@
 """The life of one call, gathered from the published database and the landing files."""
 
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -55,6 +56,9 @@ def call_life(home: Home, call_id: str) -> CallLife:
             WHERE call_id = $call_id
             """
         )
+        if outcome is not None and outcome["status"] == "due_after_final":
+            # what became of it counts nowhere, and is told all the same
+            outcome |= {"late_status": None, **_late_outcome(one)}
         late_price = one("FROM late_prices WHERE call_id = $call_id")
         rejections = rows_as_dicts(
             published,
@@ -105,6 +109,13 @@ def call_life(home: Home, call_id: str) -> CallLife:
         landing_rows,
         prices,
         near_matches,
+    )
+
+
+def _late_outcome(one: Callable[[str], Row | None]) -> Row:
+    late = one("FROM late_outcomes WHERE call_id = $call_id")
+    return (
+        {} if late is None else {**late, "status": "due_after_final", "late_status": late["status"]}
     )
 
 

@@ -78,7 +78,7 @@ OUTCOME_RULES = (
         __package__,
         "resolved_outcomes",
         "every_call_has_a_status",
-        "Every eligible call is pending, open, resolved or expired, exactly once.",
+        "Every eligible call is pending, open, resolved, expired or due_after_final, exactly once.",
         is_blocking=True,
     ),
     Rule(
@@ -86,7 +86,7 @@ OUTCOME_RULES = (
         "resolved_outcomes",
         "outcomes_follow_settlements",
         "Every outcome is the settled one, says what price and reference say, and its loss is "
-        "(confidence − outcome)².",
+        "(confidence − outcome)²; a call due after its season can be final has none in it.",
         is_blocking=True,
     ),
     Rule(

@@ -41,10 +41,16 @@ def select_eligible(store: Store) -> None:
 
 def settle_calls(store: Store) -> None:
     """Resolve, expire, and compare what is settled with all prices now known (contract §5)."""
-    store.require("eligible_calls", "usable_prices", "crowded_prices", "price_spacing")
+    store.require("eligible_calls", "seasons", "usable_prices", "crowded_prices", "price_spacing")
     _ensure_previous(store, Settlements)
     store.connection.execute(load_sql(__package__, "outcome"))
-    for name in ("first_prices", "settlements", "resolved_outcomes", "late_prices"):
+    for name in (
+        "first_prices",
+        "settlements",
+        "resolved_outcomes",
+        "late_outcomes",
+        "late_prices",
+    ):
         store.run(__package__, name)
 
 

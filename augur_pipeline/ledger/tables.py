@@ -7,7 +7,7 @@ from augur_pipeline.store.tables import TableModel, Time
 ACTIONS = ("buy", "sell", "hold")
 DECIDERS = ("llm", "deterministic", "protective_exit", "system")
 ORDER_STATUSES = ("accepted", "refused")
-STATUSES = ("pending", "open", "resolved", "expired")
+STATUSES = ("pending", "open", "resolved", "expired", "due_after_final")
 
 
 class SealedCalls(TableModel):
@@ -148,7 +148,11 @@ class ResolvedOutcomes(TableModel):
     agent_id: str = pa.Field(description="The agent.")
     season_id: str = pa.Field(description="Season of decided_at.")
     pool_id: str = pa.Field(description="The pool.")
-    status: str = pa.Field(isin=STATUSES, description="pending, open, resolved or expired.")
+    status: str = pa.Field(
+        isin=STATUSES,
+        description="pending, open, resolved, expired; or due_after_final: due later than the "
+        "season's end plus its horizon bound, and in no score of it (see late_outcomes).",
+    )
     outcome: int = pa.Field(isin=(0, 1), nullable=True, description="1 right, 0 wrong.")
     is_flat: bool = pa.Field(nullable=True, description="The price equals the reference price.")
     price: float = pa.Field(nullable=True, description="First usable price in the window.")
@@ -160,6 +164,28 @@ class ResolvedOutcomes(TableModel):
 
     class Config:
         name = "resolved_outcomes"
+        metadata = {"key": ("call_id",)}
+
+
+class LateOutcomes(TableModel):
+    """One settled call that was due only after its season could be final: in no score."""
+
+    call_id: str = pa.Field(description="The call's id.")
+    agent_id: str = pa.Field(description="The agent.")
+    season_id: str = pa.Field(description="Season of decided_at.")
+    due_at: Time = pa.Field(description="Later than the season's end plus its horizon bound.")
+    status: str = pa.Field(isin=("resolved", "expired"), description="How it was settled.")
+    outcome: int = pa.Field(isin=(0, 1), nullable=True, description="1 right, 0 wrong.")
+    is_flat: bool = pa.Field(nullable=True, description="The price equals the reference price.")
+    price: float = pa.Field(nullable=True, description="First usable price in the window.")
+    price_recorded_at: Time = pa.Field(nullable=True, description="When it was recorded (UTC).")
+    settled_at: Time = pa.Field(description="as_of of the run that settled it (UTC).")
+    squared_error: float = pa.Field(
+        ge=0, le=1, nullable=True, description="(confidence − outcome)², counted nowhere."
+    )
+
+    class Config:
+        name = "late_outcomes"
         metadata = {"key": ("call_id",)}
 
 

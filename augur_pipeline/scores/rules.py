@@ -21,8 +21,8 @@ BRIER_RULES = (
         __package__,
         "agent_season_brier",
         "calls_add_up",
-        "eligible = pending + open + resolved + expired; directional = eligible + rejected + "
-        "missing.",
+        "eligible = pending + open + resolved + expired + due_after_final; directional = eligible "
+        "+ rejected + missing.",
         is_blocking=True,
     ),
 )

@@ -25,6 +25,11 @@ class AgentSeasonBrier(TableModel):
     open_calls: int = pa.Field(ge=0, description="Due calls without a price in their window yet.")
     resolved_calls: int = pa.Field(ge=0, description="Calls with an outcome.")
     expired_calls: int = pa.Field(ge=0, description="Calls closed without an outcome.")
+    due_after_final: int = pa.Field(
+        ge=0,
+        description="Calls due later than the season's end plus its horizon bound: in no score of "
+        "it (see late_outcomes).",
+    )
     correct_calls: int = pa.Field(ge=0, description="Resolved calls that were right.")
     flat_calls: int = pa.Field(ge=0, description="Resolved calls whose price equals reference.")
     coverage: float = pa.Field(ge=0, le=1, description="eligible ÷ directional calls.")
@@ -56,7 +61,11 @@ class SeasonScores(TableModel):
     season_id: str = pa.Field(description="The season.")
     agent_id: str = pa.Field(description="The agent.")
     score: float = pa.Field(
-        ge=0, le=100, nullable=True, description="Σ weight·value ÷ Σ weight over measured terms."
+        ge=0,
+        le=100,
+        nullable=True,
+        description="Σ weight·value ÷ Σ weight over measured terms, kept within the least and "
+        "greatest value: a mean never leaves its values by rounding.",
     )
     measured_terms: Words = pa.Field(description="Terms with a value, by name.")
     waiting_terms: Words = pa.Field(description="Terms without a value yet, by name.")

@@ -4,5 +4,5 @@ FROM eligible_calls
 LEFT JOIN resolved_outcomes USING (call_id)
 GROUP BY call_id
 HAVING count(status) <> 1
-    OR min(status) NOT IN ('pending', 'open', 'resolved', 'expired')
+    OR min(status) NOT IN ('pending', 'open', 'resolved', 'expired', 'due_after_final')
 ORDER BY call_id

@@ -14,6 +14,6 @@ LEFT JOIN settled USING (call_id)
 LEFT JOIN (SELECT call_id, due_at FROM eligible_calls) AS eligible USING (call_id)
 WHERE price_recorded_at < coalesce(eligible.due_at, sealed_calls.due_at)
     OR price_recorded_at > settled_at
-    OR (settled_at IS NULL) <> (status IN ('pending', 'open'))
+    OR (settled_at IS NULL) <> (status IN ('pending', 'open', 'due_after_final'))
     OR coalesce(recorded_at, decided_at) >= eligible.due_at
 ORDER BY call_id

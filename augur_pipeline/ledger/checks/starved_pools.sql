@@ -3,7 +3,7 @@ WITH closed_windows AS (
     SELECT pool_id, status, price
     FROM resolved_outcomes
     JOIN (SELECT call_id, window_closes_at FROM eligible_calls) AS windows USING (call_id)
-    WHERE window_closes_at <= $as_of
+    WHERE window_closes_at <= $as_of AND status <> 'due_after_final'
 )
 
 SELECT
