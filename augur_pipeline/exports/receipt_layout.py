@@ -215,8 +215,8 @@ def document(
             "starts_at": iso(facts.starts_at),
             "ends_at": iso(facts.ends_at),
             "max_horizon_hours": facts.max_horizon_hours,
-            "rule": "half-open, by decided_at; a call due later than ends_at + max_horizon_hours is "
-            "due_after_final: counted, in no score",
+            "rule": "half-open, by decided_at; a call due later than ends_at + max_horizon_hours "
+            "is due_after_final: counted, in no score",
         },
         "policy": dict(policy),
         "policy_digest": hashlib.sha256(policy_text.encode("utf-8")).hexdigest(),
