@@ -1,19 +1,22 @@
 """Every number of the scoring contract, in one frozen, versioned object.
 
-A home may make the few choices named in `Policy.from_toml`; the numbers themselves are fixed
-by the version, so that two tables of one version can be compared.
+A home may make the few choices named in `CHOICES`; the numbers themselves are fixed by the
+version, so that two tables of one version can be compared. Choices that no score depends on are
+`Operations`, and stay out of what is published.
 """
 
 import json
 import tomllib
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from augur_pipeline.errors import PolicyError
 
 HOUR_US = 3_600_000_000
 BACKFILL_CHOICES = ("count", "exclude")
+CHOICES = ("backfill", "history_nights")
+"""What a home may set in `inputs/policy.toml`."""
 
 
 @dataclass(frozen=True)
@@ -58,24 +61,7 @@ class Policy:
     @classmethod
     def from_toml(cls, path: Path) -> "Policy":
         """Read a home's choices from `inputs/policy.toml`; without the file, the defaults."""
-        if not path.exists():
-            return cls()
-        try:
-            choices = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise PolicyError(
-                f"{path}: cannot be read as TOML ({error}); write it in UTF-8 like "
-                'backfill = "count", or remove it'
-            ) from error
-        unknown = sorted(set(choices) - {"backfill"})
-        if unknown:
-            raise PolicyError(f"{path}: unknown choice {unknown[0]!r}; a home may set: backfill")
-        backfill = choices.get("backfill", cls.backfill)
-        if backfill not in BACKFILL_CHOICES:
-            raise PolicyError(
-                f"{path}: backfill is {backfill!r}; use one of {', '.join(BACKFILL_CHOICES)}"
-            )
-        return replace(cls(), backfill=cast(Literal["count", "exclude"], backfill))
+        return replace(cls(), backfill=_choices(path).get("backfill", cls.backfill))
 
     @classmethod
     def from_json(cls, text: str) -> "Policy":
@@ -103,3 +89,48 @@ class Policy:
             "warn_starved_windows": self.warn_starved_windows,
             "warn_expiring_us": self.warn_expiring_hours * HOUR_US,
         }
+
+
+@dataclass(frozen=True)
+class Operations:
+    """How a home is kept: no published number depends on it.
+
+    history_nights:  finished runs that Dagster's history keeps; older ones are deleted
+    """
+
+    history_nights: int = 90
+
+    @classmethod
+    def from_toml(cls, path: Path) -> "Operations":
+        """Read a home's choices from `inputs/policy.toml`; without the file, the defaults."""
+        return replace(
+            cls(), history_nights=_choices(path).get("history_nights", cls.history_nights)
+        )
+
+
+def _choices(path: Path) -> dict[str, Any]:
+    """What a home's `inputs/policy.toml` sets, each value checked; without the file, nothing."""
+    if not path.exists():
+        return {}
+    try:
+        choices = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise PolicyError(
+            f"{path}: cannot be read as TOML ({error}); write it in UTF-8 like "
+            'backfill = "count", or remove it'
+        ) from error
+    unknown = sorted(set(choices) - set(CHOICES))
+    if unknown:
+        raise PolicyError(
+            f"{path}: unknown choice {unknown[0]!r}; a home may set: {', '.join(CHOICES)}"
+        )
+    backfill = choices.get("backfill", Policy.backfill)
+    if backfill not in BACKFILL_CHOICES:
+        raise PolicyError(
+            f"{path}: backfill is {backfill!r}; use one of {', '.join(BACKFILL_CHOICES)}"
+        )
+    nights = choices.get("history_nights", Operations.history_nights)
+    # TOML's true and false are whole numbers to Python
+    if not isinstance(nights, int) or isinstance(nights, bool) or nights < 1:
+        raise PolicyError(f"{path}: history_nights is {nights!r}; use a whole number of at least 1")
+    return choices

@@ -43,15 +43,18 @@ def scored_forecasts(store: Store) -> MaterializeResult[None]:
 def calibration_diagnostics(store: Store) -> MaterializeResult[None]:
     """Report on every forecaster."""
     with shown_as_failures():
+        store.require("running_seasons")
         diagnose(store)
         pictures = season_pictures(store.connection, MOST_A_SEASON)
         # publishing puts the same pictures beside the agents' own
         columns = [pa.array(pictures, pa.string()), pa.array(pictures.values(), pa.binary())]
         keep_arrow(store, "season_pictures", pa.table(columns, ["season_id", "picture"]))
+        running = store.connection.execute("SELECT season_id FROM running_seasons").fetchall()
+        shown = {season: pictures[season] for (season,) in running if season in pictures}
         return MaterializeResult(
             metadata={
                 **describe(store, CalibrationDiagnostics),
-                **{f"reliability of {season}": _image(png) for season, png in pictures.items()},
+                **{f"reliability of {season}": _image(png) for season, png in shown.items()},
                 "overview": table_metadata(*store.rows(__package__, "diagnostics_overview")),
             }
         )

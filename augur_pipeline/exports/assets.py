@@ -1,13 +1,15 @@
 """Assets `passports` and `published`."""
 
-from dagster import MaterializeResult, MetadataValue, asset
+from dagster import AssetExecutionContext, MaterializeResult, MetadataValue, asset
 
 from augur_pipeline.exports.passports import STATEMENT
 from augur_pipeline.exports.published import publish
 from augur_pipeline.exports.tables import Passports
+from augur_pipeline.policy import Operations
 from augur_pipeline.store.clock import iso
 from augur_pipeline.store.display import OWNERS, describe
 from augur_pipeline.store.failures import shown_as_failures
+from augur_pipeline.store.history import prune_history
 from augur_pipeline.store.resource import Store
 
 
@@ -45,10 +47,12 @@ def passports(store: Store) -> MaterializeResult[None]:
     description="The published database augur.duckdb and the export set exports/latest, replaced "
     "as a whole after the blocking rules were checked once more.",
 )
-def published(store: Store) -> MaterializeResult[None]:
-    """Check, then publish."""
+def published(context: AssetExecutionContext, store: Store) -> MaterializeResult[None]:
+    """Check, publish, then delete the runs that Dagster's history no longer keeps."""
     with shown_as_failures():
+        operations = Operations.from_toml(store.paths.inputs / "policy.toml")
         digest = publish(store)
+        prune_history(context.instance, operations.history_nights)
         as_of, _ = store.state()
         return MaterializeResult(
             metadata={

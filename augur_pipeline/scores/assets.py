@@ -22,6 +22,7 @@ def agent_season_brier(store: Store) -> MaterializeResult[None]:
     with shown_as_failures():
         store.require("sealed_calls", "resolved_outcomes", "seasons")
         store.run(__package__, "agent_season_brier")
+        store.run(__package__, "running_seasons")
         ((median_brier, resolved_calls),) = store.connection.execute(
             "SELECT median(brier), coalesce(sum(resolved_calls), 0) FROM agent_season_brier"
         ).fetchall()

@@ -12,7 +12,10 @@ from augur_pipeline.store.resource import Store
 from augur_pipeline.store.tables import Model, column_schema, columns_of, key_of, name_of
 
 OWNERS = ["team:augur"]
-PREVIEW_ROWS = 10
+PREVIEW_ROWS = 5
+MOST_LETTERS = 200
+"""Of a text in a table on an asset's page. Dagster keeps every night's tables, several times each:
+rows and texts are bounded, or the history outgrows the inputs."""
 
 
 def _cell(value: Any) -> str | int | float | bool | None:
@@ -20,9 +23,10 @@ def _cell(value: Any) -> str | int | float | bool | None:
         return iso(value)
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)  # Dagster's page drops rows that are no JSON
-    if value is None or isinstance(value, (str, int, float, bool)):
+    if value is None or isinstance(value, (int, float, bool)):
         return value
-    return str(value)
+    text = str(value)
+    return text if len(text) <= MOST_LETTERS else text[: MOST_LETTERS - 1] + "…"
 
 
 def table_metadata(columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> TableMetadataValue:
