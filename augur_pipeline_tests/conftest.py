@@ -9,6 +9,15 @@ from augur_pipeline.sample import SampleSize, write_sample
 
 ROOT = Path(__file__).resolve().parent.parent
 
+SLOW_TEST_SECONDS = 7200
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give slow tests a limit of their own: simulations and storms last longer than ten minutes."""
+    for item in items:
+        if item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.timeout(SLOW_TEST_SECONDS))
+
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:

@@ -26,6 +26,7 @@ from augur_pipeline.errors import LockError
 from augur_pipeline_tests.bad_nights_support import BALLAST, Ended, Nights, reading
 from augur_pipeline_tests.cli.processes import (
     COMMAND,
+    HAND_PRICES,
     augur,
     environment,
     exported_files,
@@ -39,7 +40,9 @@ from augur_pipeline_tests.nights import (
     GOOD_CALL,
     LATER,
     PRICE_COLUMNS,
+    SEASON,
     current_set,
+    make_home,
     night,
     query,
     write_csv,
@@ -115,7 +118,9 @@ def nights(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nights]:
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory, nights: Nights) -> Undisturbed:
     root = tmp_path_factory.mktemp("undisturbed")
-    home = hand_home(root / "home", [*hand_calls(), PENDING])
+    # a bound on horizons that lets PENDING count in its season
+    season = {**SEASON, "max_horizon_hours": PENDING["horizon_hours"]}
+    home = make_home(root / "home", [*hand_calls(), PENDING], HAND_PRICES, [season])
     night(home, LATER)
     first = Result.of(home)
     add_second_inputs(home)
