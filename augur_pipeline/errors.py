@@ -20,6 +20,10 @@ class ClockError(AugurError):
     """The run's `as_of` is no time, or lies before the last published one."""
 
 
+class LedgerError(AugurError):
+    """The published ledger is lost, altered, or of a version that this one cannot take in."""
+
+
 class LockError(AugurError):
     """Another run holds the home for longer than this run may wait."""
 

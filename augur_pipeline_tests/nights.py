@@ -25,6 +25,7 @@ from augur_pipeline.intake.assets import refuse_backwards, start_run, take_in
 from augur_pipeline.ledger.steps import seal_calls, select_eligible, settle_calls
 from augur_pipeline.policy import Policy
 from augur_pipeline.store.clock import RunClock
+from augur_pipeline.store.continuity import refuse_lost_ledger, traces_of
 from augur_pipeline.store.published import last_published
 from augur_pipeline.store.resource import Store
 
@@ -86,7 +87,12 @@ def make_home(
 def open_store(home: Path, as_of: str = LATER, **settings: Any) -> Iterator[Store]:
     """The store as a run holds it."""
     store = Store(
-        home=str(home), clock=RunClock(as_of=as_of), memory_limit="2GiB", threads=2, **settings
+        home=str(home),
+        clock=RunClock(as_of=as_of),
+        memory_limit="2GiB",
+        threads=2,
+        # a test that opens the store twice must fail, not wait for itself
+        **{"lock_wait_seconds": 60.0, **settings},
     )
     with store.yield_for_execution(build_init_resource_context()) as opened:
         yield opened
@@ -95,6 +101,7 @@ def open_store(home: Path, as_of: str = LATER, **settings: Any) -> Iterator[Stor
 def intake_night(store: Store) -> None:
     as_of = store.clock.reading()
     published = last_published(store.paths.database)
+    refuse_lost_ledger(store.paths, published, traces_of(store.paths))
     refuse_backwards(as_of, published)
     policy = Policy.from_toml(store.paths.inputs / "policy.toml")
     start_run(store, as_of, policy, published)

@@ -809,8 +809,10 @@ def _assert_rules(result: ref.Result, as_of_us: int) -> None:
         assert (row["calibration"] is None) == (row["resolved_calls"] < 5)
         assert row["brier"] is None or 0 <= row["brier"] <= 1
         assert row["calibration"] is None or 0 <= row["calibration"] <= 100
-        assert row["eligible_calls"] == sum(
-            row[f"{status}_calls"] for status in ("pending", "open", "resolved", "expired")
+        assert (
+            row["eligible_calls"]
+            == sum(row[f"{status}_calls"] for status in ("pending", "open", "resolved", "expired"))
+            + row["due_after_final"]
         )
     for row in tables["season_scores"]:
         assert row["score"] is None or 0 <= row["score"] <= 100 + 1e-9

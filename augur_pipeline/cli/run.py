@@ -4,6 +4,7 @@ import logging
 import sys
 from datetime import datetime
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import click
 
@@ -24,7 +25,13 @@ if TYPE_CHECKING:
     help="UTC time the run stands at, like 2026-06-10T00:00:00Z; nothing later is known. "
     "[default: now]",
 )
-def run(home_directory: str, as_of_text: str | None) -> None:
+@click.option(
+    "--new-ledger",
+    is_flag=True,
+    help="Begin a new ledger: nothing sealed or settled before counts. The published database is "
+    "kept beside the new one, as augur.duckdb.retired-….",
+)
+def run(home_directory: str, as_of_text: str | None, new_ledger: bool) -> None:
     """Run the nightly job: take in, seal, resolve, score, check and publish.
 
     Prints progress on stderr, then the funnel, the leaderboard and where the outputs are. The run
@@ -34,15 +41,15 @@ def run(home_directory: str, as_of_text: str | None) -> None:
     home = Home.at(home_directory)
     home.require_inputs()
     home.require_writable()
-    as_of = _clock(home, as_of_text)
+    as_of = _clock(home, as_of_text, new_ledger)
     _show_progress()
-    result = _execute(home, as_of)
+    result = _execute(home, as_of, new_ledger)
     if not result.success:
         raise AugurError(_failure_line(result))
     _report(home, result)
 
 
-def _clock(home: Home, text: str | None) -> datetime:
+def _clock(home: Home, text: str | None, new_ledger: bool) -> datetime:
     """The run's clock, refused here already where it is no time or goes backwards."""
     from augur_pipeline.intake.assets import refuse_backwards, refuse_lead
     from augur_pipeline.policy import Policy
@@ -58,7 +65,8 @@ def _clock(home: Home, text: str | None) -> datetime:
             refuse_lead(as_of, Policy())
         except ClockError as error:
             raise click.UsageError(str(error)) from error
-    refuse_backwards(as_of, last_published(home.database))
+    if not new_ledger:
+        refuse_backwards(as_of, last_published(home.database))
     return as_of
 
 
@@ -77,7 +85,7 @@ def _show_progress() -> None:
     logger.addHandler(handler)
 
 
-def _execute(home: Home, as_of: datetime) -> "ExecuteInProcessResult":
+def _execute(home: Home, as_of: datetime, new_ledger: bool) -> "ExecuteInProcessResult":
     import os
 
     from dagster import DagsterInstance
@@ -85,8 +93,12 @@ def _execute(home: Home, as_of: datetime) -> "ExecuteInProcessResult":
     from sqlalchemy.exc import SQLAlchemyError
 
     from augur_pipeline.store.clock import iso
+    from augur_pipeline.store.continuity import NEW_LEDGER_RUN
 
     os.environ["AUGUR_HOME"] = str(home.root)
+    run_id = str(uuid4())
+    if new_ledger:
+        os.environ[NEW_LEDGER_RUN] = run_id
     from augur_pipeline.definitions import defs
 
     try:
@@ -105,6 +117,7 @@ def _execute(home: Home, as_of: datetime) -> "ExecuteInProcessResult":
                 "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
             },
             tags={"augur/command": "run"},
+            run_id=run_id,
         )
     except SQLAlchemyError as error:
         raise _unwritable_history(home, error) from error

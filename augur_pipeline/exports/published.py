@@ -15,17 +15,17 @@ from augur_pipeline.exports.catalog import BLOCKING_RULES, CONTENT_TABLES, PUBLI
 from augur_pipeline.exports.file_names import file_name
 from augur_pipeline.exports.passports import write_passports
 from augur_pipeline.exports.receipts import write_receipts
-from augur_pipeline.exports.recompute import run_digest
 from augur_pipeline.exports.tables import RunInfo
 from augur_pipeline.store.checks import find
 from augur_pipeline.store.clock import iso
-from augur_pipeline.store.digests import content_digest
+from augur_pipeline.store.continuity import file_to_retire, retire
+from augur_pipeline.store.digests import content_digest, run_digest
+from augur_pipeline.store.export_sets import export_set
 from augur_pipeline.store.published import last_published
 from augur_pipeline.store.publishing import (
     NEW,
     build_database,
     drop_old_exports,
-    export_set,
     export_table,
     fill,
     link_exports,
@@ -34,6 +34,7 @@ from augur_pipeline.store.publishing import (
 )
 from augur_pipeline.store.resource import Store
 from augur_pipeline.store.tables import name_of, table_ddl
+from augur_pipeline.store.upgrades import LEDGER_VERSION
 
 logger = logging.getLogger(__name__)
 
@@ -69,6 +70,9 @@ def publish(store: Store) -> str:
         place_exports(exports, lambda folder: _export(store, connection, folder))
 
     new = build_database(store, build)
+    ((retires,),) = store.connection.execute("SELECT retires FROM run_state").fetchall()
+    if retires and store.paths.database.exists():
+        retire(store.paths.database, retires)
     replace_database(store.paths, new)
     current = export_set(store.paths, digest, as_of)
     try:
@@ -113,6 +117,7 @@ def _add_run_info(
         "run_id": store.run_id,
         "policy": policy.to_json(),
         "policy_version": policy.version,
+        "ledger_version": LEDGER_VERSION,
         "code_version": __version__,
         "duckdb_version": duckdb.__version__,
         "dagster_version": metadata.version("dagster"),
@@ -139,12 +144,14 @@ def _check_rules(store: Store) -> None:
 
 def _check_follows(store: Store, as_of: datetime, digest: str) -> None:
     """The work database must add to what is published now, not to something older."""
+    ((base_digest, retires),) = store.connection.execute(
+        "SELECT base_digest, retires FROM work.run_state"
+    ).fetchall()
+    if retires is not None and file_to_retire(store.paths.database) == retires:
+        return  # begins a new ledger in the place of this very file
     published = last_published(store.paths.database)
     if published is None:
         return
-    ((base_digest,),) = store.connection.execute(
-        "SELECT base_digest FROM work.run_state"
-    ).fetchall()
     if published.content_digest not in (base_digest, digest) or as_of < published.as_of:
         raise PublishError(
             f"{store.paths.database}: published as_of {iso(published.as_of)} by a run that this "

@@ -80,20 +80,6 @@ def seal_of(call: Call) -> str:
     return hashlib.sha256(seal_text(call).encode("utf-8")).hexdigest()
 
 
-def run_digest(columns: Mapping[str, Any]) -> str:
-    """The digest of the other columns of run_info: SHA-256 of their lines name=value, in order.
-
-    Escaped as a seal's text is, times in microseconds. It covers what no other table tells: the
-    run's id above all.
-    """
-    lines = []
-    for name, value in columns.items():
-        text = str(micros(value)) if isinstance(value, datetime) else str(value)
-        escaped = text.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
-        lines.append(f"{name}={escaped}\n")
-    return hashlib.sha256("".join(lines).encode("utf-8")).hexdigest()
-
-
 def texts_of(call: Call) -> dict[str, Any]:
     """The `_text` columns as they must be: none where there is a number."""
     return {

@@ -40,6 +40,7 @@ class RunInfo(TableModel):
     run_id: str = pa.Field(description="Dagster's id of the run.")
     policy: str = pa.Field(description="JSON: every number of the policy.")
     policy_version: str = pa.Field(description="Version of the policy.")
+    ledger_version: int = pa.Field(ge=1, description="Version of the published ledger.")
     code_version: str = pa.Field(description="Version of augur_pipeline.")
     duckdb_version: str = pa.Field(description="Version of DuckDB.")
     dagster_version: str = pa.Field(description="Version of Dagster.")

@@ -38,7 +38,6 @@ from augur_pipeline.exports.recompute import (
     micros,
     outcome_of,
     reason_of,
-    run_digest,
     same,
     seal_of,
     season_score,
@@ -50,10 +49,12 @@ from augur_pipeline.exports.recompute import (
 from augur_pipeline.exports.verify_receipt import NoReceiptError, verify_receipt
 from augur_pipeline.home import Home
 from augur_pipeline.policy import Policy
-from augur_pipeline.store.digests import content_digest
-from augur_pipeline.store.published import open_published
-from augur_pipeline.store.publishing import NOT_EXPORTED, export_set
+from augur_pipeline.store.digests import content_digest, run_digest
+from augur_pipeline.store.export_sets import export_set
+from augur_pipeline.store.published import open_published, read_run_info
+from augur_pipeline.store.publishing import NOT_EXPORTED
 from augur_pipeline.store.tables import Model, columns_of, key_of, name_of
+from augur_pipeline.store.upgrades import LEDGER_VERSION
 
 Row = dict[str, Any]
 
@@ -112,6 +113,13 @@ def verify_home(home: Home) -> Findings:
     with open_published(home.database) as connection:
         connection.execute("SET enable_progress_bar = false")
         try:
+            version = read_run_info(connection, home.database).get("ledger_version", 1)
+            if version != LEDGER_VERSION:
+                raise UnverifiableError(
+                    f"{home.database}: published with ledger version {version}, and this augur "
+                    f"recomputes version {LEDGER_VERSION}; run a night, or verify with the augur "
+                    "that published it"
+                )
             if _check_shapes(connection, findings):
                 _verify(connection, home, findings)
         except (duckdb.Error, UnicodeDecodeError) as error:

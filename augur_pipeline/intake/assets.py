@@ -20,7 +20,6 @@ from augur_pipeline.intake.landing import (
     LandingFile,
     changed_while_read,
     create_landing_table,
-    file_digest,
     land,
     landing_files,
     unread_names,
@@ -29,10 +28,18 @@ from augur_pipeline.intake.settings import land_settings
 from augur_pipeline.intake.tables import RawCalls, RawPrices
 from augur_pipeline.policy import Policy
 from augur_pipeline.store.clock import iso, machine_time
+from augur_pipeline.store.continuity import (
+    begins_new_ledger,
+    file_to_retire,
+    refuse_lost_ledger,
+    traces_of,
+)
+from augur_pipeline.store.digests import file_digest
 from augur_pipeline.store.display import OWNERS, describe, table_metadata
+from augur_pipeline.store.export_sets import export_set
 from augur_pipeline.store.failures import shown_as_failures
-from augur_pipeline.store.published import Published, copy_ledger, last_published
-from augur_pipeline.store.publishing import export_set, link_exports
+from augur_pipeline.store.published import Published, last_published, take_ledger
+from augur_pipeline.store.publishing import link_exports
 from augur_pipeline.store.resource import Store
 
 logger = logging.getLogger(__name__)
@@ -88,7 +95,13 @@ def intake(context: AssetExecutionContext, store: Store) -> Iterator[Materialize
         policy = Policy.from_toml(store.paths.inputs / "policy.toml")
         as_of = store.clock.reading()
         refuse_lead(as_of, policy)
-        published = last_published(store.paths.database)
+        is_new = begins_new_ledger(store.run_id)
+        if is_new:
+            published = None
+            context.log.warning("a new ledger begins: what was sealed and settled is left aside")
+        else:
+            published = last_published(store.paths.database)
+            refuse_lost_ledger(store.paths, published, traces_of(store.paths, context.instance))
         if context.run.tags.get(SCHEDULE_TAG) and published and as_of < published.as_of:
             context.log.warning(
                 f"tick {iso(as_of)} is behind the last published as_of {iso(published.as_of)}: "
@@ -96,7 +109,7 @@ def intake(context: AssetExecutionContext, store: Store) -> Iterator[Materialize
             )
             return
         refuse_backwards(as_of, published)
-        start_run(store, as_of, policy, published)
+        start_run(store, as_of, policy, published, is_new_ledger=is_new)
         take_in(store)
         yield MaterializeResult(
             asset_key="raw_calls",
@@ -112,7 +125,13 @@ def intake(context: AssetExecutionContext, store: Store) -> Iterator[Materialize
         )
 
 
-def start_run(store: Store, as_of: datetime, policy: Policy, published: Published | None) -> None:
+def start_run(
+    store: Store,
+    as_of: datetime,
+    policy: Policy,
+    published: Published | None,
+    is_new_ledger: bool = False,
+) -> None:
     """A fresh work database that knows its clock, its policy and the ledger it adds to."""
     if published is not None:
         # a run may have died between the database and the link
@@ -121,15 +140,17 @@ def start_run(store: Store, as_of: datetime, policy: Policy, published: Publishe
     store.start_afresh()
     store.connection.execute(
         "CREATE TABLE run_state AS SELECT $as_of::TIMESTAMP AS as_of, $run_id AS run_id, "
-        "$policy AS policy, $base_digest::VARCHAR AS base_digest",
+        "$policy AS policy, $base_digest::VARCHAR AS base_digest, $retires::VARCHAR AS retires",
         {
             "as_of": as_of,
             "run_id": store.run_id,
             "policy": policy.to_json(),
             "base_digest": published.content_digest if published else None,
+            "retires": file_to_retire(store.paths.database) if is_new_ledger else None,
         },
     )
-    copy_ledger(store, LEDGER_TABLES)
+    if not is_new_ledger:
+        take_ledger(store, LEDGER_TABLES)
 
 
 def take_in(store: Store) -> None:

@@ -1,6 +1,5 @@
 """Landing files into the work database: every file in full, on every run."""
 
-import hashlib
 import logging
 import os
 from dataclasses import dataclass
@@ -61,15 +60,6 @@ def unread_names(folder: Path) -> list[str]:
         if (path.suffix not in SUFFIXES or path.is_dir()) and not path.name.startswith(".")
     ]
     return [name.decode("utf-8", "backslashreplace") for name in sorted(names)]
-
-
-def file_digest(path: Path) -> str:
-    """SHA-256 of a file's bytes, lower-case hex."""
-    try:
-        with path.open("rb") as source:
-            return hashlib.file_digest(source, "sha256").hexdigest()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); check it") from error
 
 
 def create_landing_table(connection: duckdb.DuckDBPyConnection, kind: LandingKind) -> None:

@@ -14,7 +14,7 @@ from augur_pipeline.intake.columns import CALLS, PRICES, LandingKind
 from augur_pipeline.intake.landing import create_landing_table, land, landing_files
 from augur_pipeline.policy import Policy
 from augur_pipeline.store.grammar import install_grammar
-from augur_pipeline.store.published import open_published
+from augur_pipeline.store.published import open_published, read_run_info
 from augur_pipeline.store.sql import load_sql, rows_as_dicts
 
 MARGIN = timedelta(hours=6)
@@ -42,7 +42,7 @@ class CallLife:
 def call_life(home: Home, call_id: str) -> CallLife:
     """Gather the life of a call as last published, with its rows and prices as they lie now."""
     with open_published(home.database) as published:
-        (run,) = rows_as_dicts(published, "SELECT as_of, policy FROM run_info")
+        run = read_run_info(published, home.database)
         policy = Policy.from_json(run["policy"])
 
         def one(statement: str) -> Row | None:

@@ -3,17 +3,19 @@
 import pandera.errors
 from dagster import Failure, MetadataValue
 
+from augur_pipeline.errors import LedgerError
 from augur_pipeline.ledger.tables import EligibleCalls, SealedCalls, Settlements
 from augur_pipeline.store.resource import Store
 from augur_pipeline.store.sql import load_sql
-from augur_pipeline.store.tables import Model, columns_of, name_of
+from augur_pipeline.store.upgrades import make_previous
 
 
 def seal_calls(store: Store) -> None:
     """Seal new calls and give every landing row its one fate (contract §4)."""
     store.require("raw_calls", "raw_prices", "seasons", "input_files")
-    _ensure_previous(store, SealedCalls)
+    make_previous(store, SealedCalls)
     store.connection.execute(load_sql(__package__, "seal"))
+    _refuse_broken_seals(store)
     for name in (
         "screened_calls",
         "sealed_calls",
@@ -42,7 +44,7 @@ def select_eligible(store: Store) -> None:
 def settle_calls(store: Store) -> None:
     """Resolve, expire, and compare what is settled with all prices now known (contract §5)."""
     store.require("eligible_calls", "seasons", "usable_prices", "crowded_prices", "price_spacing")
-    _ensure_previous(store, Settlements)
+    make_previous(store, Settlements)
     store.connection.execute(load_sql(__package__, "outcome"))
     for name in (
         "first_prices",
@@ -54,7 +56,12 @@ def settle_calls(store: Store) -> None:
         store.run(__package__, name)
 
 
-def _ensure_previous(store: Store, model: Model) -> None:
-    """The table as last published, empty where nothing was published yet."""
-    shape = ", ".join(f"{column.name} {column.type}" for column in columns_of(model))
-    store.connection.execute(f"CREATE TABLE IF NOT EXISTS previous_{name_of(model)} ({shape})")
+def _refuse_broken_seals(store: Store) -> None:
+    """Raise `LedgerError` where a sealed call is not what its seal says."""
+    _, rows = store.rows(__package__, "broken_seals")
+    for call_id, seal in rows:
+        raise LedgerError(
+            f"{store.paths.database}: altered after it was published; table sealed_calls, call_id "
+            f"{call_id!r}: its seal is {seal}, and its sealed fields give another; restore the "
+            "file from a backup, or begin a new ledger with `augur run --new-ledger`"
+        )

@@ -11,13 +11,17 @@ nothing depends on how rows lie in files, batches or threads.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from augur_pipeline.errors import InputError
 from augur_pipeline.store.tables import Model, columns_of, key_of, name_of
 
 _AT_ONCE = 122_880
@@ -62,10 +66,15 @@ class _ColumnDigest:
 def table_digest(connection: duckdb.DuckDBPyConnection, model: Model) -> str:
     """SHA-256 of a table, lower-case hex: columns as its model has them, rows in key order."""
     names = [column.name for column in columns_of(model)]
-    rows = connection.sql(
-        f"SELECT {', '.join(names)} FROM {name_of(model)} ORDER BY {', '.join(key_of(model))}"
+    return _digest_of_rows(
+        connection.sql(
+            f"SELECT {', '.join(names)} FROM {name_of(model)} ORDER BY {', '.join(key_of(model))}"
+        )
     )
-    types = [str(type_) for type_ in rows.types]
+
+
+def _digest_of_rows(rows: duckdb.DuckDBPyRelation) -> str:
+    names, types = rows.columns, [str(type_) for type_ in rows.types]
     digests = [_ColumnDigest(type_) for type_ in types]
     for batch in rows.to_arrow_reader(_AT_ONCE):
         for digest, column in zip(digests, batch.columns, strict=True):
@@ -79,7 +88,52 @@ def table_digest(connection: duckdb.DuckDBPyConnection, model: Model) -> str:
 
 def content_digest(connection: duckdb.DuckDBPyConnection, models: Sequence[Model]) -> str:
     """SHA-256 over the tables' names and digests, in order of the names."""
-    lines = ["augur-content-1\n"]
-    for model in sorted(models, key=name_of):
-        lines.append(f"{name_of(model)} {table_digest(connection, model)}\n")
-    return hashlib.sha256("".join(lines).encode("ascii")).hexdigest()
+    return _digest_of_tables({name_of(model): table_digest(connection, model) for model in models})
+
+
+def stored_content_digest(connection: duckdb.DuckDBPyConnection, tables: Sequence[str]) -> str:
+    """The content digest of a published database of any version: columns and rows as they lie.
+
+    A published table lies in its key's order. The connection must keep the order of rows.
+    """
+    digests = {}
+    for table in tables:
+        rows = connection.table(table)
+        for name, type_ in zip(rows.columns, rows.types, strict=True):
+            if str(type_).removesuffix("[]") not in {*_WIDTHS, "VARCHAR"}:
+                raise ValueError(f"{table}.{name} is a {type_}, which no published column is")
+        digests[table] = _digest_of_rows(rows)
+    return _digest_of_tables(digests)
+
+
+def _digest_of_tables(digests: Mapping[str, str]) -> str:
+    lines = ["augur-content-1\n", *(f"{name} {digests[name]}\n" for name in sorted(digests))]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def run_digest(columns: Mapping[str, Any]) -> str:
+    """The digest of the other columns of run_info: SHA-256 of their lines name=value, in order.
+
+    Escaped as a seal's text is, times in microseconds. It covers what no other table tells: the
+    run's id above all.
+    """
+    lines = []
+    for name, value in columns.items():
+        text = str(_micros(value)) if isinstance(value, datetime) else str(value)
+        escaped = text.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
+        lines.append(f"{name}={escaped}\n")
+    return hashlib.sha256("".join(lines).encode("utf-8")).hexdigest()
+
+
+def _micros(instant: datetime) -> int:
+    """Microseconds since 1970 of a naive UTC instant."""
+    return (instant - datetime(1970, 1, 1)) // timedelta(microseconds=1)
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file's bytes, lower-case hex."""
+    try:
+        with path.open("rb") as source:
+            return hashlib.file_digest(source, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}); check it") from error

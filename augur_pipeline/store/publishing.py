@@ -3,23 +3,19 @@
 import filecmp
 import logging
 import os
-import re
 import shutil
 from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
 
 import duckdb
 
 from augur_pipeline.home import Home
+from augur_pipeline.store.export_sets import is_export_set
 from augur_pipeline.store.published import drop_foreign_log
 from augur_pipeline.store.resource import Store
 from augur_pipeline.store.tables import Model, columns_of, key_of, name_of, table_ddl
 
 logger = logging.getLogger(__name__)
-
-# ours to remove; whatever else lies in exports/ is not
-_EXPORT_SET = re.compile(r"\.[0-9a-f]{64}-[0-9T]+(\.new)?")
 
 NEW = "new"
 """Catalog name of the database being built."""
@@ -87,11 +83,6 @@ def build_database(store: Store, build: Callable[[duckdb.DuckDBPyConnection], No
     return path
 
 
-def export_set(home: Home, digest: str, as_of: datetime) -> Path:
-    """The folder of an export set: its name says content and clock, as `run_info` does."""
-    return home.exports / f".{digest}-{as_of:%Y%m%dT%H%M%S%f}"
-
-
 def place_exports(final: Path, build: Callable[[Path], None]) -> None:
     """Let `build` fill an export set, then give it its name."""
     logger.info("writing tables and passports")
@@ -149,5 +140,5 @@ def link_exports(home: Home, current: Path) -> None:
 def drop_old_exports(home: Home, current: Path) -> None:
     """Remove export sets other than the current one."""
     for path in home.exports.iterdir():
-        if _EXPORT_SET.fullmatch(path.name) and path.name != current.name:
+        if is_export_set(path) and path.name != current.name:
             shutil.rmtree(path, ignore_errors=True)

@@ -11,12 +11,11 @@ import duckdb
 from augur_pipeline.exports.catalog import CONTENT_TABLES, PUBLISHED_TABLES
 from augur_pipeline.exports.passports import write_passports
 from augur_pipeline.exports.receipts import write_receipts
-from augur_pipeline.exports.recompute import run_digest
 from augur_pipeline.exports.verify_published import verify_home
 from augur_pipeline.home import Home
-from augur_pipeline.store.digests import content_digest
+from augur_pipeline.store.digests import content_digest, run_digest
 from augur_pipeline.store.publishing import export_table
-from augur_pipeline_tests.nights import GOOD_CALL, current_set, make_home, night, write_csv
+from augur_pipeline_tests.nights import GOOD_CALL, SEASON, current_set, make_home, night, write_csv
 
 FIRST, SECOND = "2024-01-10T00:00:00Z", "2024-01-20T00:00:00Z"
 IN_JANUARY = "2024-01-{:02}T{:02}:00:00Z"
@@ -45,6 +44,13 @@ def calls() -> list[dict[str, Any]]:
         {**GOOD_CALL, "call_id": "x1", "pool_id": "unpriced"},
         {**GOOD_CALL, "call_id": "o1", "pool_id": "unpriced", "decided_at": IN_JANUARY.format(19, 1)},
         {**GOOD_CALL, "call_id": "p1", "horizon_hours": "48.5", "decided_at": IN_JANUARY.format(19, 2)},
+        # due only after its season can be final
+        {
+            **GOOD_CALL,
+            "call_id": "l1",
+            "decided_at": "2023-12-05T00:00:00Z",
+            "horizon_hours": str(28 * 24 + 1),
+        },
         {**GOOD_CALL, "call_id": "r1", "confidence": "80"},
         {**GOOD_CALL, "call_id": "r2", "agent_id": "a1", "reference_price": "cheap"},
         {**GOOD_CALL, "call_id": "r3", "agent_id": "a1", "horizon_hours": "soon"},
@@ -57,6 +63,12 @@ def calls() -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
+EARLIER = {
+    "season_id": "S0",
+    "starts_at": "2023-12-01T00:00:00Z",
+    "ends_at": "2023-12-10T00:00:00Z",
+}
+
 PRICES = [
     ("P", "2024-01-02T01:30:00Z", "101"),
     ("P", "never", "1"),
@@ -66,7 +78,7 @@ PRICES = [
 
 def small_home(root: Path) -> Path:
     """Two nights: the second brings a late price."""
-    home = make_home(root, calls(), PRICES)
+    home = make_home(root, calls(), PRICES, [EARLIER, SEASON])
     terms = [
         {"season_id": "S1", "agent_id": "a0", "term": "pnl", "weight": "0.6", "value": "50.3"},
         {"season_id": "S1", "agent_id": "a0", "term": "depth", "weight": "0.3", "value": ""},

@@ -262,6 +262,7 @@ def test_counts_by_hand(tmp_path: Path) -> None:
         "expired_calls": 1,
         "open_calls": 1,
         "pending_calls": 1,
+        "due_after_final": 0,
         "refused_calls": 1,
         # first seen on the 10th: all but the pending one were due before
         "backfilled_calls": 4,
@@ -272,6 +273,7 @@ def test_counts_by_hand(tmp_path: Path) -> None:
         (
             "directional_calls", "eligible_calls", "resolved_calls", "correct_calls",
             "expired_calls", "open_calls", "pending_calls", "refused_calls", "backfilled_calls",
+            "due_after_final",
         ),
         0,
     )  # fmt: skip

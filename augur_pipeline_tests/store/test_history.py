@@ -32,12 +32,10 @@ from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 
 from augur_pipeline.definitions import defs
 from augur_pipeline.diagnostics import diagram_files
-from augur_pipeline.diagnostics.assets import calibration_diagnostics
 from augur_pipeline.errors import PolicyError
-from augur_pipeline.exports.published import publish
+from augur_pipeline.exports.file_names import file_name
 from augur_pipeline.home import Home
 from augur_pipeline.policy import Operations, Policy
-from augur_pipeline.scores.assets import agent_season_brier
 from augur_pipeline.store.display import table_metadata
 from augur_pipeline.store.history import prune_history
 from augur_pipeline_tests.nights import (
@@ -45,9 +43,7 @@ from augur_pipeline_tests.nights import (
     LATER,
     SEASON,
     make_home,
-    open_store,
     query,
-    work_night,
 )
 
 PRICES = [("P", "2024-01-02T01:00:00Z", "101"), ("P", "2024-02-02T01:00:00Z", "101")]
@@ -93,13 +89,13 @@ def small_run(instance: DagsterInstance) -> str:
     return materialize([small], instance=instance).run_id
 
 
-def run_night(instance: DagsterInstance) -> str:
+def run_night(instance: DagsterInstance, as_of: str = LATER) -> str:
     """The nightly job as `augur run` executes it; returns the run's id."""
     result = defs.resolve_job_def("nightly").execute_in_process(
         instance=instance,
         raise_on_error=False,
         run_config={
-            "resources": {"clock": {"config": {"as_of": LATER}}},
+            "resources": {"clock": {"config": {"as_of": as_of}}},
             "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
         },
     )
@@ -261,14 +257,15 @@ def test_a_locked_index_is_a_warning_and_the_night_is_published(
 # --- what a night shows ---------------------------------------------------------------------------
 
 
-def seasons_shown(home: Path, as_of: str) -> list[set[object]]:
+def seasons_shown(instance: DagsterInstance, as_of: str) -> list[set[object]]:
     """A night's seasons with a picture, in the overview, in the leaderboard; it is published."""
-    with open_store(home, as_of) as store:
-        work_night(store)
-        scores, report = (
-            step(store=store).metadata for step in (agent_season_brier, calibration_diagnostics)
-        )
-        publish(store)
+    run_night(instance, as_of)
+    scores, report = (
+        event.asset_materialization.metadata
+        for name in ("agent_season_brier", "calibration_diagnostics")
+        if (event := instance.get_latest_materialization_event(AssetKey(name)))
+        and event.asset_materialization
+    )
     assert isinstance(report["overview"], TableMetadataValue)
     assert isinstance(scores["leaderboard"], TableMetadataValue)
     mark = "reliability of "
@@ -280,22 +277,25 @@ def seasons_shown(home: Path, as_of: str) -> list[set[object]]:
 
 
 def test_pictures_and_tables_are_of_running_seasons(
-    home: Path, monkeypatch: pytest.MonkeyPatch
+    home: Path, instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("augur_pipeline.diagnostics.assets.MOST_A_SEASON", 1)
     monkeypatch.setattr(diagram_files, "MOST_A_SEASON", 1)
-    assert seasons_shown(home, "2024-01-03T00:00:00Z") == [{"S1"}] * 3
+    assert seasons_shown(instance, "2024-01-03T00:00:00Z") == [{"S1"}] * 3
     # S1 has ended, its call is settled since January; the call of S2 is pending
-    assert seasons_shown(home, "2024-02-02T00:30:00Z") == [{"S2"}] * 3
+    # (no diagnostics yet, for nothing is resolved in S2)
+    assert seasons_shown(instance, "2024-02-02T00:30:00Z") == [{"S2"}, set(), {"S2"}]
     # S2 has ended; the night that settles its last call shows it
-    assert seasons_shown(home, "2024-03-02T00:00:00Z") == [{"S2"}] * 3
-    assert seasons_shown(home, "2024-03-03T00:00:00Z") == [set()] * 3
+    assert seasons_shown(instance, "2024-03-02T00:00:00Z") == [{"S2"}] * 3
+    assert seasons_shown(instance, "2024-03-03T00:00:00Z") == [set()] * 3
     # published pictures are of all seasons
     files = (home / "exports/latest/diagrams").rglob("~season.png")
-    assert {path.parent.name for path in files} == {"S1", "S2"}
+    assert {path.parent.name for path in files} == {file_name("S1"), file_name("S2")}
 
 
-def test_a_first_night_on_a_long_log_shows_its_latest_seasons(tmp_path: Path) -> None:
+def test_a_first_night_on_a_long_log_shows_its_latest_seasons(
+    home: Path, instance: DagsterInstance
+) -> None:
     months = range(1, 7)
     seasons = [
         {
@@ -310,9 +310,9 @@ def test_a_first_night_on_a_long_log_shows_its_latest_seasons(tmp_path: Path) ->
         for month in months
     ]
     prices = [("P", f"2024-0{month}-02T01:00:00Z", "101") for month in months]
-    home = make_home(tmp_path / "home", calls, prices, seasons)
+    make_home(home, calls, prices, seasons)
     latest = {"S3", "S4", "S5", "S6"}
-    assert seasons_shown(home, "2024-08-01T00:00:00Z")[1:] == [latest] * 2
+    assert seasons_shown(instance, "2024-08-01T00:00:00Z")[1:] == [latest] * 2
 
 
 def test_a_table_on_a_page_cuts_long_texts() -> None:
