@@ -1,7 +1,5 @@
 """What Dagster loads: lists things, decides nothing."""
 
-import os
-
 from dagster import (
     AssetSelection,
     DefaultScheduleStatus,
@@ -29,7 +27,7 @@ from augur_pipeline.ledger.rules import eligible_checks, outcome_checks, sealed_
 from augur_pipeline.scores import assets as scores
 from augur_pipeline.scores.rules import brier_checks, score_checks
 from augur_pipeline.store.clock import RunClock
-from augur_pipeline.store.resource import Store, thread_count
+from augur_pipeline.store.resource import Store
 
 nightly = define_asset_job(
     "nightly",
@@ -90,11 +88,7 @@ defs = Definitions(
     schedules=[nightly_schedule],
     resources={
         "clock": clock,
-        "store": Store(
-            clock=clock,
-            memory_limit=os.environ.get("AUGUR_MEMORY_LIMIT", ""),
-            threads=thread_count(os.environ.get("AUGUR_THREADS", "")),
-        ),
+        "store": Store(clock=clock),
     },
     # DuckDB admits one writing process: steps share the run's process and its one connection
     executor=in_process_executor,

@@ -1,6 +1,7 @@
 """The home directory: where everything of one arena lies (contract §2)."""
 
 import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +30,28 @@ load_from:
       module_name: augur_pipeline.definitions
       location_name: augur_pipeline
 """
+
+
+def has_file(path: Path) -> bool:
+    """Whether a file lies there; a link to one is one.
+
+    Raises `InputError` where something else does: a link that leads nowhere would count as absent
+    and so change what is scored, and reading a pipe or device may never end.
+    """
+    if not os.path.lexists(path):
+        return False
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        what = (
+            "a link that leads nowhere" if path.is_symlink() else f"unreadable ({error.strerror})"
+        )
+        raise InputError(f"{path}: {what}; mend or remove it") from error
+    if not stat.S_ISREG(mode):
+        raise InputError(
+            f"{path}: no regular file (a folder, pipe or device); replace or remove it"
+        )
+    return True
 
 
 @dataclass(frozen=True)

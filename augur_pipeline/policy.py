@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from augur_pipeline.errors import PolicyError
+from augur_pipeline.home import has_file
 
 HOUR_US = 3_600_000_000
 BACKFILL_CHOICES = ("count", "exclude")
@@ -110,7 +111,7 @@ class Operations:
 
 def _choices(path: Path) -> dict[str, Any]:
     """What a home's `inputs/policy.toml` sets, each value checked; without the file, nothing."""
-    if not path.exists():
+    if not has_file(path):
         return {}
     try:
         choices = tomllib.loads(path.read_text(encoding="utf-8"))

@@ -3,9 +3,11 @@
 import contextlib
 import csv
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import duckdb
 from dagster import build_init_resource_context
@@ -84,17 +86,18 @@ def make_home(
 
 
 @contextlib.contextmanager
-def open_store(home: Path, as_of: str = LATER, **settings: Any) -> Iterator[Store]:
+def open_store(home: Path, as_of: str = LATER, lock_wait: float = 60) -> Iterator[Store]:
     """The store as a run holds it."""
-    store = Store(
-        home=str(home),
-        clock=RunClock(as_of=as_of),
-        memory_limit="2GiB",
-        threads=2,
+    store = Store(clock=RunClock(as_of=as_of))
+    surroundings = {
+        "AUGUR_HOME": str(home), "AUGUR_MEMORY_LIMIT": "2GiB", "AUGUR_THREADS": "2"
+    }  # fmt: skip
+    with (
+        mock.patch.dict(os.environ, surroundings),
         # a test that opens the store twice must fail, not wait for itself
-        **{"lock_wait_seconds": 60.0, **settings},
-    )
-    with store.yield_for_execution(build_init_resource_context()) as opened:
+        mock.patch("augur_pipeline.store.resource.LOCK_WAIT_SECONDS", lock_wait),
+        store.yield_for_execution(build_init_resource_context()) as opened,
+    ):
         yield opened
 
 
@@ -138,9 +141,9 @@ def compare(store: Store) -> None:
         step(store)
 
 
-def night(home: Path, as_of: str = LATER, **settings: Any) -> str:
+def night(home: Path, as_of: str = LATER, lock_wait: float = 60) -> str:
     """One whole night; returns the content digest."""
-    with open_store(home, as_of, **settings) as store:
+    with open_store(home, as_of, lock_wait) as store:
         work_night(store)
         return publish(store)
 

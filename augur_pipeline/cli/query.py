@@ -1,19 +1,26 @@
 """`augur query`: SQL over the published database."""
 
-import csv
-import json
-import math
-import sys
-from datetime import UTC, datetime
 from typing import Any
 
 import click
 
 from augur_pipeline.cli.shared import home_option
+from augur_pipeline.cli.values import write_csv, write_json_lines
 from augur_pipeline.errors import AugurError
 from augur_pipeline.home import Home
 
 SHOWN_ROWS = 200
+
+LOCKED = (
+    "SET autoinstall_known_extensions = false",
+    "SET autoload_known_extensions = false",
+    "SET allow_community_extensions = false",
+    "SET python_enable_replacements = false",
+    "SET enable_external_access = false",
+    "SET lock_configuration = true",
+)
+"""SQL of whoever may query must not write, read other files or load code; the home's own database
+is attached already."""
 
 
 @click.command()
@@ -39,6 +46,8 @@ def query(sql: str, home_directory: str, output_format: str) -> None:
     from augur_pipeline.store.published import open_published
 
     with open_published(Home.at(home_directory).database) as connection:
+        for setting in LOCKED:
+            connection.execute(setting)
         try:
             cursor = connection.execute(sql)
             if cursor is None:
@@ -47,33 +56,23 @@ def query(sql: str, home_directory: str, output_format: str) -> None:
             rows = (
                 cursor.fetchmany(SHOWN_ROWS + 1) if output_format == "table" else cursor.fetchall()
             )
+        except duckdb.PermissionException as error:
+            raise AugurError(
+                f"query: refused ({_first_line(error)}); a query reads the published database and "
+                "nothing else: for files and extensions open it yourself with DuckDB, read-only"
+            ) from error
         except duckdb.Error as error:
             raise AugurError(f"query: {error}") from error
     if output_format == "csv":
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(names)
-        writer.writerows([[_plain(value) for value in row] for row in rows])
+        write_csv(names, rows)
     elif output_format == "json":
-        for row in rows:
-            values = {name: _plain(value) for name, value in zip(names, row, strict=True)}
-            click.echo(json.dumps(values, ensure_ascii=False, default=str))
+        write_json_lines(names, rows)
     else:
         _print_table(names, rows)
 
 
-def _plain(value: Any) -> Any:
-    """A value as JSON and CSV hold it: times in ISO 8601, no NaN or infinity."""
-    if isinstance(value, datetime):
-        if value.tzinfo is not None:
-            value = value.astimezone(UTC).replace(tzinfo=None)
-        return value.isoformat() + "Z"
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    return value
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0].removeprefix("Permission Error: ")
 
 
 def _print_table(names: list[str], rows: list[tuple[Any, ...]]) -> None:

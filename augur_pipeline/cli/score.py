@@ -1,12 +1,12 @@
 """`augur score`: the calibration report of any file of forecasts with outcomes."""
 
 import json
-import math
 from pathlib import Path
 from typing import Any
 
 import click
 
+from augur_pipeline.cli.values import json_value
 from augur_pipeline.errors import InputError
 
 SHOWN_FAULTS = 5
@@ -39,8 +39,9 @@ def score(
 ) -> None:
     """Report how well calibrated the forecasts in FILE (CSV, JSONL or Parquet) are; no home needed.
 
-    Bad rows are refused with their line numbers, unless --skip-invalid. Brier scores follow the
-    binary convention: 0 best, 1 worst.
+    Bad rows are refused with their line numbers, unless --skip-invalid. Rows whose outcome is
+    annulled (void, annulled, ambiguous, cancelled, a tie or fraction) are left out and counted.
+    Brier scores follow the binary convention: 0 best, 1 worst.
     """
     from augur_pipeline.diagnostics.diagrams import DiagramData, reliability_diagram
     from augur_pipeline.diagnostics.report import bin_rows, curve_rows, report
@@ -74,14 +75,17 @@ def score(
         "convention": "binary Brier score: 0 best, 1 worst",
         "independent_rows": episode is None,
         "skipped_rows": len(scored.faults),
-        "groups": [_finite(one) for one in reports],
+        "annulled_rows": scored.annulled,
+        "groups": reports,
     }
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
         (out / "report.json").write_text(_json(document), encoding="utf-8")
         for group, rows in scored.groups.items():
             name = "diagram" if group is None else file_name(group)
-            data = DiagramData(group or file.name, rows.probability, rows.outcome, rows.episode)
+            data = DiagramData(
+                group or file.name, rows.probability, rows.outcome, rows.episode, rows.weight
+            )
             (out / f"{name}.png").write_bytes(reliability_diagram(data))
     if as_json:
         click.echo(_json(document), nl=False)
@@ -90,18 +94,8 @@ def score(
 
 
 def _json(document: dict[str, Any]) -> str:
-    return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-
-
-def _finite(value: Any) -> Any:
-    """JSON has no infinity: an infinite log loss becomes the text "inf"."""
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_finite(item) for item in value]
-    if isinstance(value, float) and math.isinf(value):
-        return "inf" if value > 0 else "-inf"
-    return value
+    plain = json_value(document)
+    return json.dumps(plain, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
 _LINES = (
@@ -152,6 +146,8 @@ def _print(document: dict[str, Any]) -> None:
         console.print("Rows were taken as independent; name what they share with --episode.")
     if document["skipped_rows"]:
         console.print(f"{document['skipped_rows']} bad row(s) left out.")
+    if document["annulled_rows"]:
+        console.print(f"{document['annulled_rows']} annulled row(s): no outcome, in no number.")
 
 
 def _shown(value: Any) -> Any:

@@ -76,6 +76,8 @@ MOST_DOTS = 40
 MOST_DRAWN = 20_000_000
 """Rows (where each is an episode) or levels, times draws: beyond it the band has 199 draws."""
 
+NO_BAND = ConsistencyBand(None, None, None, False, 0, "weighted")
+
 _ONE_AT_A_TIME = threading.Lock()
 _FONT_FILE = Path(mpl.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
 
@@ -88,12 +90,15 @@ class DiagramData:
     p, y:      (n,) stated probabilities and outcomes 0 or 1
     episodes:  (n,) block numbers (or ids of events as text), None for a row without one: such a row
                is scored and drawn, but left out of the band and of intervals. None: no row has one.
+    weights:   (n,) weights, or None where all rows count alike. Where they differ, what is defined
+               for equal weights only (bins, band, ECE, chance) is left out, as in the report.
     """
 
     title: str
     p: ArrayLike
     y: ArrayLike
     episodes: Sequence[int | None] | Sequence[str | None] | NDArray[np.int64] | None = None
+    weights: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +120,7 @@ class DiagramNumbers:
     bins: tuple[Bin, ...]
     bin_ranges: tuple[Bin, ...]
     band: ConsistencyBand
+    is_weighted: bool
     strip: NDArray[np.int64]
 
 
@@ -126,7 +132,13 @@ def diagram_numbers(data: DiagramData) -> DiagramNumbers:
     p, y = np.asarray(data.p, dtype=np.float64), np.asarray(data.y, dtype=np.float64)
     known, episodes = _known_episodes(data.episodes, p.size)
     p_known, y_known = p[known], y[known]
-    curve = corp(p, y)
+    weights = data.weights
+    is_weighted = weights is not None and bool(np.any(weights != weights[:1]))
+    if weights is None or not is_weighted:
+        weights_known = weights = None
+    else:
+        weights_known = weights[known]
+    curve = corp(p, y, weights)
     p_band = p_known
     if np.unique(p_known).size > MOST_LEVELS:
         p_band = np.round(p_known, 3)
@@ -134,19 +146,22 @@ def diagram_numbers(data: DiagramData) -> DiagramNumbers:
     at_a_draw = p_known.size if is_single else np.unique(p_band).size
     is_large = at_a_draw * DRAWS > MOST_DRAWN
     by_chance = None
-    if not is_large:
+    if not is_large and not is_weighted:
         by_chance = calibration_tests(p_band, y_known, episodes).mcb_null_mean
     return DiagramNumbers(
         n=p.size,
         with_episode=p_known.size,
         episodes=len(set(episodes)),
         corp=curve,
-        interval=brier_interval(p_known, y_known, episodes),
-        ece=calibration_error(p, y).ece,
+        interval=brier_interval(p_known, y_known, episodes, weights_known),
+        ece=None if is_weighted else calibration_error(p, y).ece,
         mcb_by_chance=by_chance,
-        bins=reliability_table(p, y),
-        bin_ranges=reliability_table(p_known, y_known, episodes=episodes),
-        band=consistency_band(p_band, y_known, episodes, draws=199 if is_large else DRAWS),
+        bins=() if is_weighted else reliability_table(p, y),
+        bin_ranges=() if is_weighted else reliability_table(p_known, y_known, episodes=episodes),
+        band=NO_BAND
+        if is_weighted
+        else consistency_band(p_band, y_known, episodes, draws=199 if is_large else DRAWS),
+        is_weighted=is_weighted,
         strip=np.bincount(
             np.searchsorted((2 * np.arange(20) + 1) / 40, p, side="right"), minlength=21
         ),
@@ -393,6 +408,8 @@ def _draw_legend(axes: Axes, numbers: DiagramNumbers, sizes: _Sizes) -> None:
     }
     if numbers.band.low is None:
         del entries["band"]
+    if numbers.is_weighted:
+        del entries["bins"]
     for entry, (row, column, words) in entries.items():
         y, start = 1.082 - 0.05 * row, 0.5 * column
         end = start + 0.075
@@ -444,7 +461,9 @@ def _note(numbers: DiagramNumbers) -> str:
     if numbers.with_episode == 0:
         return "no episodes known: no band, no intervals"
     notes = []
-    if numbers.band.low is None:
+    if numbers.is_weighted:
+        notes.append("weighted rows: no bins, no band")
+    elif numbers.band.low is None:
         notes.append("no band: fewer than six episodes")
     elif numbers.interval.undefined_reason is not None:
         reason = numbers.interval.undefined_reason.replace("_", " ")

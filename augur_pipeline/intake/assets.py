@@ -2,10 +2,14 @@
 
 import json
 import logging
+import math
+import time
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 from dagster import (
     AssetExecutionContext,
     AssetSpec,
@@ -15,12 +19,13 @@ from dagster import (
 )
 
 from augur_pipeline.errors import ClockError
+from augur_pipeline.home import has_file
 from augur_pipeline.intake.columns import CALLS, PRICES
 from augur_pipeline.intake.landing import (
+    Landing,
     LandingFile,
     changed_while_read,
     create_landing_table,
-    land,
     landing_files,
     unread_names,
 )
@@ -157,42 +162,87 @@ def take_in(store: Store) -> None:
     """Read settings and landing files; give every price row its fate."""
     _, policy = store.state()
     land_settings(store, policy)
-    records = []
-    store.connection.execute("CREATE OR REPLACE TABLE unread_files (kind VARCHAR, name VARCHAR)")
+    records: list[tuple[Any, ...]] = []
+    unread: list[tuple[Any, ...]] = []
+    # one transaction: a commit a file would wait for the disk thousands of times
+    store.connection.begin()
     for kind in (CALLS, PRICES):
-        for name in unread_names(store.paths.inputs / kind.name):
-            store.connection.execute("INSERT INTO unread_files VALUES (?, ?)", [kind.name, name])
+        unread += [(kind.name, name) for name in unread_names(store.paths.inputs / kind.name)]
         create_landing_table(store.connection, kind)
+        landing = Landing(store.connection, store.paths.work, kind)
         files = landing_files(store.paths.inputs / kind.name, kind)
+        progress = _Progress(len(files))
         for file in files:
-            logger.info(
-                "reading %s/%s (%d of %d)", kind.name, file.name, file.number + 1, len(files)
-            )
-            digest, size, rows, extra = _take_in_file(store, file)
+            progress.before(file)
+            digest, size, rows, extra = _take_in_file(landing, file)
+            progress.after(rows)
             ignored = json.dumps(sorted(extra)) if extra else None
             records.append((kind.name, file.name, file.number, digest, size, rows, ignored))
+        landing.flush()
+        logger.info("%s: %s rows of %s files", kind.name, f"{progress.rows:,}", f"{len(files):,}")
     for number, name in enumerate(SETTINGS):
         path = store.paths.inputs / name
-        if path.exists():
+        if has_file(path):
             size = path.stat().st_size
             records.append(("settings", name, number, file_digest(path), size, 0, None))
-    store.connection.execute(
-        "CREATE OR REPLACE TABLE input_files (kind VARCHAR, source_file VARCHAR, "
-        "file_number BIGINT, sha256 VARCHAR, bytes BIGINT, rows BIGINT, ignored_columns VARCHAR)"
-    )
-    if records:
-        store.connection.executemany(
-            "INSERT INTO input_files VALUES (?, ?, ?, ?, ?, ?, ?)", records
-        )
+    _make_table(store, "input_files", _INPUT_FILES, records)
+    _make_table(store, "unread_files", _UNREAD_FILES, unread)
+    store.connection.commit()
     for name in ("crowded_prices", "price_spacing", "raw_prices"):
         store.run(__package__, name)
 
 
-def _take_in_file(store: Store, file: LandingFile) -> tuple[str, int, int, set[str]]:
+_INPUT_FILES = pa.schema(
+    [
+        ("kind", pa.string()),
+        ("source_file", pa.string()),
+        ("file_number", pa.int64()),
+        ("sha256", pa.string()),
+        ("bytes", pa.int64()),
+        ("rows", pa.int64()),
+        ("ignored_columns", pa.string()),
+    ]
+)
+_UNREAD_FILES = pa.schema([("kind", pa.string()), ("name", pa.string())])
+
+
+def _make_table(store: Store, name: str, schema: pa.Schema, rows: list[tuple[Any, ...]]) -> None:
+    """A table of our own from rows in memory, in one statement."""
+    columns = zip(*rows, strict=True) if rows else [()] * len(schema)
+    arrays = [pa.array(c, field.type) for c, field in zip(columns, schema, strict=True)]
+    store.connection.register("rows_in_memory", pa.Table.from_arrays(arrays, schema=schema))
+    store.connection.execute(f"CREATE OR REPLACE TABLE {name} AS FROM rows_in_memory")
+    store.connection.unregister("rows_in_memory")
+
+
+class _Progress:
+    """A line before a file that is read, but of thousands of small ones only every few seconds."""
+
+    EVERY_SECONDS = 2.0
+
+    def __init__(self, files: int) -> None:
+        self._files = files
+        self._said_at = -math.inf
+        self.rows = 0
+
+    def before(self, file: LandingFile) -> None:
+        now = time.monotonic()
+        if now - self._said_at >= self.EVERY_SECONDS:
+            self._said_at = now
+            logger.info(
+                "reading %s/%s (%d of %d)",
+                file.kind.name, file.name, file.number + 1, self._files,
+            )  # fmt: skip
+
+    def after(self, rows: int) -> None:
+        self.rows += rows
+
+
+def _take_in_file(landing: Landing, file: LandingFile) -> tuple[str, int, int, set[str]]:
     """Digest, bytes, rows and unread columns of a file: all of one state of it."""
     before = _state_of(file.path)
     digest = file_digest(file.path)
-    rows, extra = land(store.connection, store.paths.work, file)
+    rows, extra = landing.add(file)
     if _state_of(file.path) != before:
         raise changed_while_read(file)
     return digest, file.path.stat().st_size, rows, extra

@@ -1,6 +1,6 @@
 """Landing files into the work database: every file in full, on every run."""
 
-import logging
+import contextlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,11 +10,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from augur_pipeline.errors import InputError
+from augur_pipeline.home import has_file
 from augur_pipeline.intake.columns import LandingColumn, LandingKind
-from augur_pipeline.intake.text_files import READERS, text_batches
+from augur_pipeline.intake.text_files import (
+    BATCH_ROWS,
+    READERS,
+    columns_there,
+    refuse_header,
+    text_batches,
+)
 from augur_pipeline.store.sql import load_sql, quoted_identifier
-
-logger = logging.getLogger(__name__)
 
 SUFFIXES = (*READERS, ".parquet")
 
@@ -40,8 +45,10 @@ def landing_files(folder: Path, kind: LandingKind) -> list[LandingFile]:
     paths = [
         path
         for path in folder.iterdir()
-        # a broken link is a file that cannot be read, and says so
-        if path.suffix in SUFFIXES and not path.name.startswith(".") and not path.is_dir()
+        if path.suffix in SUFFIXES
+        and not path.name.startswith(".")
+        and not path.is_dir()
+        and has_file(path)
     ]
     paths.sort(key=lambda path: os.fsencode(path.name))
     return [LandingFile(kind, number, path) for number, path in enumerate(paths)]
@@ -81,84 +88,137 @@ def create_landing_table(connection: duckdb.DuckDBPyConnection, kind: LandingKin
     connection.execute(f"CREATE OR REPLACE TABLE {kind.table} ({', '.join(shape)})")
 
 
-def land(
-    connection: duckdb.DuckDBPyConnection, scratch: Path, file: LandingFile
-) -> tuple[int, set[str]]:
-    """Read one file into its kind's table; returns its rows and the columns we do not read.
+class Landing:
+    """Takes landing files of one kind into its tables; rows of small text files go in together.
 
     `scratch` is a folder of the caller's own, for a link of a moment.
     """
-    extra: set[str] = set()
-    if file.path.suffix == ".parquet":
-        rows = _land_parquet(connection, scratch, file, extra)
-    else:
+
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, scratch: Path, kind: LandingKind
+    ) -> None:
+        self._connection = connection
+        self._scratch = scratch
+        self._kind = kind
+        self._pending: list[pa.Table] = []
+        self._pending_rows = 0
+
+    def add(self, file: LandingFile) -> tuple[int, set[str]]:
+        """Read one file in full; returns its rows and the columns we do not read."""
+        extra: set[str] = set()
+        if file.path.suffix == ".parquet":
+            return self._add_parquet(file, extra), extra
         rows = 0
-        names, required = file.kind.column_names, file.kind.required_names
-        for batch in text_batches(file.path, names, required, extra):
-            connection.register("landing_rows", batch)
-            _insert(connection, file, dict.fromkeys(names, "VARCHAR"), batch.num_rows)
-            connection.unregister("landing_rows")
+        kind = self._kind
+        for batch in text_batches(file.path, kind.column_names, kind.required_names, extra):
+            number = pa.repeat(pa.scalar(file.number, pa.int32()), batch.num_rows)
+            self._pending.append(batch.append_column("file_number", number))
+            self._pending_rows += batch.num_rows
             rows += batch.num_rows
-    logger.info("%s/%s: %s rows", file.kind.name, file.name, f"{rows:,}")
-    return rows, extra
+            if self._pending_rows >= BATCH_ROWS:
+                self.flush()
+        return rows, extra
+
+    def flush(self) -> None:
+        """Put the rows read so far into the tables."""
+        if not self._pending_rows:
+            return
+        batch = pa.concat_tables(self._pending)
+        self._pending, self._pending_rows = [], 0
+        self._connection.register("landing_rows", batch)
+        try:
+            types = dict.fromkeys(self._kind.column_names, "VARCHAR")
+            _insert(self._connection, self._kind, types, is_text=True)
+        finally:
+            self._connection.unregister("landing_rows")
+
+    def _add_parquet(self, file: LandingFile, extra: set[str]) -> int:
+        _refuse_repeated_columns(file)
+        connection = self._connection
+        # read through a link of our own naming: DuckDB would take `*` or `[` in a name as a pattern
+        link = self._scratch / "landing.parquet"
+        link.unlink(missing_ok=True)
+        link.symlink_to(file.path)
+        try:
+            relation = connection.read_parquet(str(link))
+            place = "file_row_number"
+            own = next((name for name in relation.columns if name.lower() == place), None)
+            if own is not None:
+                # the file's own column of that name hides DuckDB's: number the rows ourselves
+                rows = pq.read_table(file.path).drop_columns(own)
+                numbered = rows.append_column(place, pa.array(range(len(rows))))
+                connection.register("numbered", numbered)
+                connection.execute("CREATE OR REPLACE TEMP TABLE landing_source AS FROM numbered")
+                connection.unregister("numbered")
+                relation = connection.table("landing_source")
+                extra.add(own)
+            given = {
+                name.strip(): (name, str(type_))
+                for name, type_ in zip(relation.columns, relation.types, strict=True)
+            }
+            _require_columns(file, given)
+            extra.update(set(given) - set(file.kind.column_names) - {place})
+            selected = [
+                f"{quoted_identifier(given[name][0])} AS {name}"
+                if name in given
+                else f"NULL::VARCHAR AS {name}"
+                for name in file.kind.column_names
+            ]
+            places = [
+                f"{file.number}::INTEGER AS file_number",
+                f"{place} + 1 AS source_line",
+                "NULL::VARCHAR AS malformed_text",
+            ]
+            relation.project(", ".join(places + selected)).create_view("landing_rows", replace=True)
+            types = {
+                name: given[name][1] if name in given else "VARCHAR"
+                for name in file.kind.column_names
+            }
+            ((count,),) = connection.execute("SELECT count(*) FROM landing_rows").fetchall()
+            if _insert(connection, file.kind, types, is_text=False) != count:
+                raise changed_while_read(file)
+            return int(count)
+        except duckdb.Error as error:
+            if isinstance(error, duckdb.OutOfMemoryException):
+                raise
+            first_line = str(error).strip().splitlines()[0].replace(str(link), file.name)
+            raise InputError(
+                f"{file.path}: cannot be read as Parquet ({first_line}); write it anew or remove it"
+            ) from error
+        finally:
+            with contextlib.suppress(duckdb.Error):  # in a transaction that failed
+                connection.execute("DROP VIEW IF EXISTS landing_rows")
+            link.unlink(missing_ok=True)
 
 
-def _land_parquet(
-    connection: duckdb.DuckDBPyConnection, scratch: Path, file: LandingFile, extra: set[str]
-) -> int:
-    # read through a link of our own naming: DuckDB would take `*` or `[` in a name as a pattern
-    link = scratch / "landing.parquet"
-    link.unlink(missing_ok=True)
-    link.symlink_to(file.path)
+def land(
+    connection: duckdb.DuckDBPyConnection, scratch: Path, file: LandingFile
+) -> tuple[int, set[str]]:
+    """Take one file in; returns its rows and the columns we do not read."""
+    landing = Landing(connection, scratch, file.kind)
+    read = landing.add(file)
+    landing.flush()
+    return read
+
+
+def _refuse_repeated_columns(file: LandingFile) -> None:
+    """DuckDB tells columns apart by more than case: it would give a repeated one another name."""
     try:
-        relation = connection.read_parquet(str(link))
-        place = "file_row_number"
-        own = next((name for name in relation.columns if name.lower() == place), None)
-        if own is not None:
-            # the file's own column of that name hides DuckDB's: number the rows ourselves
-            rows = pq.read_table(file.path).drop_columns(own)
-            connection.register("numbered", rows.append_column(place, pa.array(range(len(rows)))))
-            connection.execute("CREATE OR REPLACE TEMP TABLE landing_source AS FROM numbered")
-            connection.unregister("numbered")
-            relation = connection.table("landing_source")
-            extra.add(own)
-        given = {
-            name.strip(): (name, str(type_))
-            for name, type_ in zip(relation.columns, relation.types, strict=True)
-        }
-        _require_columns(file, given)
-        extra.update(set(given) - set(file.kind.column_names) - {place})
-        selected = [
-            f"{quoted_identifier(given[name][0])} AS {name}"
-            if name in given
-            else f"NULL::VARCHAR AS {name}"
-            for name in file.kind.column_names
-        ]
-        places = [f"{place} + 1 AS source_line", "NULL::VARCHAR AS malformed_text"]
-        relation.project(", ".join(places + selected)).create_view("landing_rows", replace=True)
-        types = {
-            name: given[name][1] if name in given else "VARCHAR" for name in file.kind.column_names
-        }
-        ((rows,),) = connection.execute("SELECT count(*) FROM landing_rows").fetchall()
-        _insert(connection, file, types, rows)
-        return int(rows)
-    except duckdb.Error as error:
-        if isinstance(error, duckdb.OutOfMemoryException):
-            raise
+        names = pq.read_schema(file.path).names
+    except (pa.ArrowException, OSError) as error:
         first_line = str(error).strip().splitlines()[0]
         raise InputError(
             f"{file.path}: cannot be read as Parquet ({first_line}); write it anew or remove it"
         ) from error
-    finally:
-        connection.execute("DROP VIEW IF EXISTS landing_rows")
-        link.unlink(missing_ok=True)
+    refuse_header(file.path, names, lambda name: name.strip().lower())
 
 
 def _require_columns(file: LandingFile, given: dict[str, tuple[str, str]]) -> None:
     missing = [name for name in file.kind.required_names if name not in given]
     if missing:
         raise InputError(
-            f"{file.path}: no column {', '.join(missing)}; add it (NULL is a missing value)"
+            f"{file.path}: no column {', '.join(missing)}; add it (NULL is a missing value); "
+            f"{columns_there(given)}"
         )
 
 
@@ -176,14 +236,13 @@ def _text_names(kind: LandingKind) -> list[str]:
 
 
 def _insert(
-    connection: duckdb.DuckDBPyConnection, file: LandingFile, types: dict[str, str], rows: int
-) -> None:
-    """Append the `rows` of `landing_rows` to the kind's tables, each column typed by its kind.
+    connection: duckdb.DuckDBPyConnection, kind: LandingKind, types: dict[str, str], is_text: bool
+) -> int:
+    """Append `landing_rows` to the kind's tables, each column typed by its kind; returns the rows.
 
     The statements are put together from a fixed menu of expressions over our own column names.
     """
-    kind = file.kind
-    typed = ["$file_number AS file_number", "source_line", "malformed_text"]
+    typed = ["file_number", "source_line", "malformed_text"]
     source = "landing_rows"
     for column in kind.columns:
         value, text = _typed(column, types[column.name])
@@ -194,29 +253,23 @@ def _insert(
         if _keeps_text(column):
             typed.append(f"CASE WHEN ({value}) IS NULL THEN {text} END AS {column.name}_text")
     typed_rows = f"SELECT {', '.join(typed)} FROM {source}"
-    number = {"file_number": file.number}
     if kind.unusable_table is None:
-        _append(connection, kind.table, typed_rows, number)
-        return
+        return _append(connection, kind.table, typed_rows)
     judged = f"SELECT *, {kind.finding} AS finding FROM ({typed_rows})"
-    if file.path.suffix != ".parquet":
+    if is_text:
         # text is costly to type: once a batch; typed files of millions of rows are read again
-        connection.execute(f"CREATE OR REPLACE TEMP TABLE judged_rows AS {judged}", number)
-        judged, number = "FROM judged_rows", {}
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE judged_rows AS {judged}")
+        judged = "FROM judged_rows"
     texts = ", ".join(_text_names(kind))
     usable = f"SELECT * EXCLUDE (finding, {texts}) FROM ({judged}) WHERE finding IS NULL"
     unusable = f"FROM ({judged}) WHERE finding IS NOT NULL"
-    left = rows - _append(connection, kind.table, usable, number)
-    if left:
-        left -= _append(connection, kind.unusable_table, unusable, number)
-    if left:
-        raise changed_while_read(file)
+    return _append(connection, kind.table, usable) + _append(
+        connection, kind.unusable_table, unusable
+    )
 
 
-def _append(
-    connection: duckdb.DuckDBPyConnection, table: str, rows: str, number: dict[str, int]
-) -> int:
-    ((appended,),) = connection.execute(f"INSERT INTO {table} BY NAME {rows}", number).fetchall()
+def _append(connection: duckdb.DuckDBPyConnection, table: str, rows: str) -> int:
+    ((appended,),) = connection.execute(f"INSERT INTO {table} BY NAME {rows}").fetchall()
     return int(appended)
 
 

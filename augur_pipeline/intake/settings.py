@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from augur_pipeline.errors import InputError
+from augur_pipeline.home import has_file
 from augur_pipeline.intake.columns import BENCHMARKS, SCORE_TERMS, SEASONS, LandingKind
 from augur_pipeline.intake.landing import LandingFile, create_landing_table, land
 from augur_pipeline.intake.tables import BENCHMARK_KINDS, BENCHMARK_SCOPES, COIN_FLIP
@@ -20,7 +21,7 @@ LONGEST_WINDOW_DAYS = 3653.0
 def land_settings(store: Store, policy: Policy) -> None:
     """Read and check the files into the tables `seasons`, `score_terms` and `benchmarks`."""
     seasons_path = store.paths.inputs / "seasons.csv"
-    if not seasons_path.exists():
+    if not has_file(seasons_path):
         raise InputError(
             f"{seasons_path}: no such file; list your seasons there as "
             "season_id,starts_at,ends_at (half-open, UTC)"
@@ -30,7 +31,7 @@ def land_settings(store: Store, policy: Policy) -> None:
 
     terms_path = store.paths.inputs / "score_terms.csv"
     create_landing_table(store.connection, SCORE_TERMS)
-    rows = _land(store, SCORE_TERMS, terms_path) if terms_path.exists() else []
+    rows = _land(store, SCORE_TERMS, terms_path) if has_file(terms_path) else []
     known_seasons = {
         season for (season,) in store.connection.execute("SELECT season_id FROM seasons").fetchall()
     }
@@ -39,7 +40,7 @@ def land_settings(store: Store, policy: Policy) -> None:
 
     benchmarks_path = store.paths.inputs / "benchmarks.csv"
     create_landing_table(store.connection, BENCHMARKS)
-    if benchmarks_path.exists():
+    if has_file(benchmarks_path):
         _check_benchmarks(benchmarks_path, _land(store, BENCHMARKS, benchmarks_path))
     store.run(__package__, "benchmarks")
 

@@ -8,7 +8,7 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from augur_pipeline.errors import InputError
 
 BATCH_ROWS = 50_000
 RAW_TEXT_LENGTH = 200
+MOST_COLUMNS = 1000
+SHOWN_COLUMNS = 30
 
 # fields are bounded by the file, not by the csv module's default of 128 KiB
 csv.field_size_limit(sys.maxsize)
@@ -115,16 +117,40 @@ def _header(path: Path, reader: Iterator[list[str]], required: Sequence[str]) ->
             f"{path}: line 1: no CSV header ({error}); save it as CSV in UTF-8 with LF or CRLF"
         ) from None
     header = [name.strip() for name in header]
+    refuse_header(path, header)
     missing = [name for name in required if name not in header]
     if missing:
         raise InputError(
             f"{path}: no column {', '.join(missing)}; add it to the header (an empty field is a "
-            "missing value)"
+            f"missing value); {columns_there(header)}"
         )
-    twice = sorted({name for name in header if header.count(name) > 1})
-    if twice:
-        raise InputError(f"{path}: column {twice[0]!r} stands in the header twice; rename one")
     return header
+
+
+def refuse_header(
+    path: Path, names: Sequence[str], key: Callable[[str], str] = lambda name: name
+) -> None:
+    """Raise `InputError` for more columns than any log has, and for one that stands there twice."""
+    if len(names) > MOST_COLUMNS:
+        raise InputError(
+            f"{path}: {len(names)} columns, and at most {MOST_COLUMNS} are read; leave out what is "
+            "not needed"
+        )
+    known: dict[str, str] = {}
+    for name in names:
+        if key(name) in known:
+            raise InputError(
+                f"{path}: column {name!r} stands in the header twice"
+                f"{'' if known[key(name)] == name else f' (as {known[key(name)]!r})'}; rename one"
+            )
+        known[key(name)] = name
+
+
+def columns_there(names: Collection[str]) -> str:
+    """The columns a file has, for an error that misses one; only the first of many."""
+    shown = [name if len(name) <= 60 else f"{name[:60]}…" for name in list(names)[:SHOWN_COLUMNS]]
+    more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
+    return f"it has {', '.join(map(repr, shown)) or 'none'}{more}"
 
 
 def read_jsonl(
@@ -135,7 +161,9 @@ def read_jsonl(
     NaN and Infinity, which Python writes though JSON has no such thing, are texts that are no
     numbers: so a bad confidence is rejected as such and still counts as stated.
     """
-    decoder = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str)
+    decoder = json.JSONDecoder(
+        parse_float=str, parse_int=str, parse_constant=str, object_pairs_hook=_unrepeated
+    )
     nothing: tuple[None, ...] = (None,) * len(columns)
     seen: set[str] = set()
     has_objects = False
@@ -149,13 +177,27 @@ def read_jsonl(
                 continue
             has_objects = True
             seen.update(record)
+            if len(seen) > MOST_COLUMNS:
+                raise InputError(
+                    f"{path}: line {number}: more than {MOST_COLUMNS} different names in its "
+                    "objects so far; leave out what is not needed"
+                )
             yield number, None, [_json_text(record.get(name), name, line) for name in columns]
     missing = [name for name in required if name not in seen]
     if has_objects and missing:
         raise InputError(
-            f"{path}: no object has {', '.join(missing)}; add it (null is a missing value)"
+            f"{path}: no object has {', '.join(missing)}; add it (null is a missing value); "
+            f"{columns_there(sorted(seen))}"
         )
     extra.update(seen - set(columns))
+
+
+def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object in which no name stands twice: which value was meant cannot be told."""
+    record = dict(pairs)
+    if len(record) != len(pairs):
+        raise ValueError("a name stands in the object twice")
+    return record
 
 
 def _json_object(decoder: json.JSONDecoder, line: str) -> dict[str, Any] | None:
@@ -190,7 +232,10 @@ READERS: dict[str, Reader] = {".csv": read_csv, ".jsonl": read_jsonl}
 def text_batches(
     path: Path, columns: Sequence[str], required: Sequence[str], extra: set[str]
 ) -> Iterator[pa.Table]:
-    """A text file's records as tables `source_line, malformed_text, <columns as text>`."""
+    """A text file's records as tables `source_line, malformed_text, <columns as text>`.
+
+    In this order, for a column of the file may be called like one of ours.
+    """
     schema = pa.schema(
         [("source_line", pa.int64()), ("malformed_text", pa.string())]
         + [(name, pa.string()) for name in columns]

@@ -3,15 +3,16 @@
 import contextlib
 import logging
 import os
+import re
 import time
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
 import duckdb
-from dagster import InitResourceContext
+from dagster import ConfigurableResource, InitResourceContext
 from dagster_duckdb import DuckDBResource
-from pydantic import Field, PrivateAttr
+from pydantic import PrivateAttr
 
 from augur_pipeline.errors import PolicyError, PublishError
 from augur_pipeline.home import Home
@@ -23,35 +24,57 @@ from augur_pipeline.store.sql import load_sql, parameters_of
 
 logger = logging.getLogger(__name__)
 
-MEMORY_SHARE = 0.6
+MEMORY_SHARE = 0.75
+"""Of DuckDB's own default, which is a share of what the machine or its container has: the frames
+and pictures of a night need room beside the database."""
+
+LOCK_WAIT_SECONDS = 3600.0
+"""How long a run waits for another one on the same home."""
+
+MOST_THREADS = 1024
+
+_UNITS = ("B", "KB", "MB", "GB", "TB", "KIB", "MIB", "GIB", "TIB")
+_MEMORY = re.compile(rf"(\d{{1,12}}(?:\.\d{{1,6}})?)\s*({'|'.join(_UNITS)})", re.IGNORECASE)
 
 
-def default_memory_limit() -> str:
-    """A share of the machine's memory, leaving room for the operating system's cache."""
-    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return f"{int(total * MEMORY_SHARE / 2**20)}MiB"
+def memory_limit_of(text: str) -> str | None:
+    """DuckDB's memory limit as an environment variable states it; nothing there: None."""
+    if not text:
+        return None
+    match = _MEMORY.fullmatch(text.strip())
+    if match is None or float(match[1]) == 0:
+        raise PolicyError(
+            f"AUGUR_MEMORY_LIMIT must be an amount of memory like 4GiB or 800MB, not {text!r}"
+        )
+    return match[0]
 
 
-def thread_count(text: str) -> int:
-    """DuckDB's threads as an environment variable states them; nothing there: 0, all cores."""
-    if text and not text.isdecimal():
-        raise PolicyError(f"AUGUR_THREADS must be a whole number of threads, not {text!r}")
-    return int(text or 0)
+def threads_of(text: str) -> int | None:
+    """DuckDB's threads as an environment variable states them; nothing there: None, all cores."""
+    if not text:
+        return None
+    if not text.isdecimal() or not 1 <= int(text[:9]) <= MOST_THREADS:
+        raise PolicyError(
+            f"AUGUR_THREADS must be a whole number of threads from 1 to {MOST_THREADS}, "
+            f"not {text!r}"
+        )
+    return int(text)
 
 
-class Store(DuckDBResource):
-    """The work database of a home, opened by one run at a time.
+class Store(ConfigurableResource["Store"]):
+    """The work database of a home, opened by one run at a time through Dagster's `DuckDBResource`.
 
     Only a run opens `work/work.duckdb`; readers open only the published `augur.duckdb`. So
     neither ever blocks the other (DuckDB: one writing process or many readers).
+
+    Which home, how much memory and how many threads come from the environment (`AUGUR_HOME`,
+    `AUGUR_MEMORY_LIMIT`, `AUGUR_THREADS`) when the run begins, and from nowhere else: run config
+    reaches only the clock, so nobody who may launch a run can point it at other files.
     """
 
-    database: str = Field(default="", description="Unused: the work database of `home`.")
-    home: str = Field(default="", description="Home directory; empty: AUGUR_HOME, else data.")
     clock: RunClock
-    memory_limit: str = Field(default="", description="DuckDB memory_limit; empty: 60 % of RAM.")
-    threads: int = Field(default=0, description="DuckDB threads; 0: all cores.")
-    lock_wait_seconds: float = Field(default=3600.0, description="How long to wait for the lock.")
+    _home: Home | None = PrivateAttr(default=None)
+    _connections: contextlib.ExitStack = PrivateAttr(default_factory=contextlib.ExitStack)
     _connection: duckdb.DuckDBPyConnection | None = PrivateAttr(default=None)
     _run_id: str = PrivateAttr(default="")
 
@@ -59,7 +82,8 @@ class Store(DuckDBResource):
     def yield_for_execution(self, context: InitResourceContext) -> Iterator["Store"]:
         """Hold lock and connection from the run's first step to its last."""
         self._run_id = context.run.run_id if context.run else "no-run"
-        with run_lock(self.paths.work, self._run_id, self.lock_wait_seconds):
+        self._home = Home.at()
+        with run_lock(self.paths.work, self._run_id, LOCK_WAIT_SECONDS):
             try:
                 yield self
             finally:
@@ -73,7 +97,7 @@ class Store(DuckDBResource):
     @property
     def paths(self) -> Home:
         """The home's paths."""
-        return Home.at(self.home)
+        return self._home or Home.at()
 
     @property
     def run_id(self) -> str:
@@ -88,17 +112,22 @@ class Store(DuckDBResource):
         return self._connection
 
     def _connect(self) -> duckdb.DuckDBPyConnection:
-        spill = self.paths.work / "spill"
-        connection = duckdb.connect(
-            str(self.paths.work_database),
-            config={
-                "memory_limit": self.memory_limit or default_memory_limit(),
-                "temp_directory": str(spill),
+        memory_limit = memory_limit_of(os.environ.get("AUGUR_MEMORY_LIMIT", ""))
+        threads = threads_of(os.environ.get("AUGUR_THREADS", ""))
+        database = DuckDBResource(
+            database=str(self.paths.work_database),
+            connection_config={
+                "temp_directory": str(self.paths.work / "spill"),
                 "autoinstall_known_extensions": "false",
-                **({"threads": str(self.threads)} if self.threads else {}),
-                **self.connection_config,
+                **({"memory_limit": memory_limit} if memory_limit else {}),
+                **({"threads": str(threads)} if threads else {}),
             },
         )
+        connection: duckdb.DuckDBPyConnection = self._connections.enter_context(
+            database.get_connection()
+        )
+        if memory_limit is None:
+            _take_share_of_memory(connection)
         connection.execute("SET TimeZone = 'UTC'")
         # the order of rows is stated where it matters; free order elsewhere spares memory
         connection.execute("SET preserve_insertion_order = false")
@@ -106,9 +135,8 @@ class Store(DuckDBResource):
         return connection
 
     def _close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        self._connections.close()
+        self._connection = None
 
     def start_afresh(self) -> None:
         """Drop the work database: a run that takes in inputs owes nothing to earlier ones."""
@@ -180,3 +208,10 @@ class Store(DuckDBResource):
         """Rows of a table of ours (`table` is a name from our code, never a user's text)."""
         ((rows,),) = self.connection.table(table).count("*").fetchall()
         return int(rows)
+
+
+def _take_share_of_memory(connection: duckdb.DuckDBPyConnection) -> None:
+    """Set the limit to our share of DuckDB's default."""
+    ((given,),) = connection.execute("SELECT current_setting('memory_limit')").fetchall()
+    amount, unit = str(given).split()
+    connection.execute(f"SET memory_limit = '{float(amount) * MEMORY_SHARE:.3f} {unit}'")
