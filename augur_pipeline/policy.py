@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from augur_pipeline.errors import PolicyError
+from augur_pipeline.errors import InputError, PolicyError
 from augur_pipeline.home import has_file
 
 HOUR_US = 3_600_000_000
@@ -111,8 +111,11 @@ class Operations:
 
 def _choices(path: Path) -> dict[str, Any]:
     """What a home's `inputs/policy.toml` sets, each value checked; without the file, nothing."""
-    if not has_file(path):
-        return {}
+    try:
+        if not has_file(path):
+            return {}
+    except InputError as error:
+        raise PolicyError(str(error)) from error
     try:
         choices = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

@@ -77,7 +77,7 @@ def allowed(part: str) -> set[str]:
         },
         "definitions": {"store", "verification", "records", *STAGES, *ROOTS},
         "home": {"errors"},
-        "policy": {"errors"},
+        "policy": {"errors", "home"},
         "errors": set(),
         "__init__": set(),
     }[part]

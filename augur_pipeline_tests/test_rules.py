@@ -249,6 +249,7 @@ def warned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
             "decided_at": "2024-01-05T23:00:00.000001Z",
         },
         {**GOOD_CALL, "call_id": "bad", "confidence": "80"},
+        {**GOOD_CALL, "call_id": "alike", "agent_id": "Starved", "action": "hold"},
     ]
     home = make_home(tmp_path_factory.mktemp("warnings"), calls)
     prices = [("P", "2024-01-02T02:00:00Z", 101)]
@@ -290,6 +291,7 @@ FOUND: dict[str, list[tuple[object, ...]]] = {
     "backfilled_calls": [("S1", "a"), ("S1", "starved")],
     "vanished_rows": [("gone",)],
     "low_confidence": [("S1", "a")],
+    "lookalike_ids": [("agent", "Starved", "starved")],
     "late_prices": [("gone",), ("stays",)],
     "starved_pools": [("Q",)],
     "calls_expiring_soon": [("soon",), ("a day",)],

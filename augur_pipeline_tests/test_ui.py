@@ -67,6 +67,7 @@ WARNING = {
     "rejected_share": "sealed_calls",
     "backfilled_calls": "sealed_calls",
     "vanished_rows": "sealed_calls",
+    "lookalike_ids": "sealed_calls",
     "low_confidence": "eligible_calls",
     "late_prices": "resolved_outcomes",
     "starved_pools": "resolved_outcomes",
@@ -253,7 +254,7 @@ def test_starts_without_warnings(server: Server, shown: Any) -> None:
 def test_stops_cleanly_on_sigterm(server: Server, shown: Any) -> None:
     """The last test of this file: it ends the server."""
     below = descendants_of(server.process.pid)
-    assert len(below) >= 3, "dagster dev, its webserver, its daemon"
+    assert len(below) >= 2, "a code server, the daemon"
     server.process.send_signal(signal.SIGTERM)
     assert server.process.wait(STOP_SECONDS) == 0, server.log.read_text()
     deadline = time.monotonic() + 2

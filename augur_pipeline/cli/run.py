@@ -88,12 +88,11 @@ def _show_progress() -> None:
 def _execute(home: Home, as_of: datetime, new_ledger: bool) -> "ExecuteInProcessResult":
     import os
 
-    from dagster import DagsterInstance
-    from filelock import FileLock
     from sqlalchemy.exc import SQLAlchemyError
 
     from augur_pipeline.store.clock import iso
     from augur_pipeline.store.continuity import NEW_LEDGER_RUN
+    from augur_pipeline.store.instance import open_instance, unusable_history
 
     os.environ["AUGUR_HOME"] = str(home.root)
     run_id = str(uuid4())
@@ -101,13 +100,7 @@ def _execute(home: Home, as_of: datetime, new_ledger: bool) -> "ExecuteInProcess
         os.environ[NEW_LEDGER_RUN] = run_id
     from augur_pipeline.definitions import defs
 
-    try:
-        settings = home.prepare_instance()
-        # the first runs of a home must not set up Dagster's storage at one time
-        with FileLock(settings / "setup.lock"):
-            instance = DagsterInstance.from_config(str(settings))
-    except (SQLAlchemyError, OSError) as error:
-        raise _unwritable_history(home, error) from error
+    instance = open_instance(home)
     try:
         return defs.resolve_job_def("nightly").execute_in_process(
             instance=instance,
@@ -120,17 +113,9 @@ def _execute(home: Home, as_of: datetime, new_ledger: bool) -> "ExecuteInProcess
             run_id=run_id,
         )
     except SQLAlchemyError as error:
-        raise _unwritable_history(home, error) from error
+        raise unusable_history(home, error) from error
     finally:
         instance.dispose()
-
-
-def _unwritable_history(home: Home, error: Exception) -> AugurError:
-    first_line = str(error).strip().splitlines()[0]
-    return AugurError(
-        f"{home.dagster}: the run's history cannot be written ({first_line}); check disk space and "
-        "permissions, then run again"
-    )
 
 
 def _failure_line(result: "ExecuteInProcessResult") -> str:

@@ -1,15 +1,14 @@
 """`augur ui`: Dagster's UI on a home."""
 
-import os
-import signal
-import subprocess
-import sys
-from types import FrameType
+import re
 
 import click
 
 from augur_pipeline.cli.shared import home_option
 from augur_pipeline.home import Home
+
+_HOST = re.compile(r"(\*\.)?[A-Za-z0-9.:_-]+")
+_PREFIX = re.compile(r"(/[A-Za-z0-9._~-]+)+")
 
 
 @click.command()
@@ -19,42 +18,50 @@ from augur_pipeline.home import Home
     default=3000,
     show_default=True,
     type=click.IntRange(1, 65535),
-    help="Port on this machine.",
+    help="Port to serve on.",
 )
-def ui(home_directory: str, port: int) -> None:
-    """Open Dagster's UI on the home: assets, checks, runs and the nightly schedule.
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to serve on. Dagster has no users: whoever reaches it may launch runs, so put a "
+    "proxy with a login before any other address, or use --read-only.",
+)
+@click.option(
+    "--allow-host",
+    "allowed_hosts",
+    multiple=True,
+    metavar="NAME",
+    help="A host name it may be asked for by, like augur.example.org or *.example.org (behind a "
+    "proxy, or with --host 0.0.0.0). May be repeated. [always: localhost, 127.0.0.1, --host]",
+)
+@click.option("--path-prefix", default="", metavar="/PATH", help="Serve below a path, for a proxy.")
+@click.option("--read-only", is_flag=True, help="Show only: no runs from here, no schedule.")
+def ui(
+    home_directory: str,
+    port: int,
+    host: str,
+    allowed_hosts: tuple[str, ...],
+    path_prefix: str,
+    read_only: bool,
+) -> None:
+    """Serve Dagster's UI on the home: assets, checks, runs and the nightly schedule.
 
-    The schedule runs as long as this command does. Stop it with Ctrl-C.
+    The schedule runs as long as this command does. Stop it with Ctrl-C. The URL is printed when it
+    answers. Requests of other sites' pages, of other host names and mutations by GET are refused.
+    Exit codes: 0 stopped, 1 it could not serve, 2 wrong usage.
     """
+    for name in allowed_hosts:
+        if not _HOST.fullmatch(name):
+            raise click.UsageError(
+                f"--allow-host {name!r}: a host name like augur.example.org or *.example.org"
+            )
+    if path_prefix and not _PREFIX.fullmatch(path_prefix):
+        raise click.UsageError(f"--path-prefix {path_prefix!r}: a path like /augur")
     home = Home.at(home_directory)
     home.require_inputs()
-    instance = home.prepare_instance()
-    environment = {
-        **os.environ,
-        "AUGUR_HOME": str(home.root),
-        "DAGSTER_HOME": str(instance),
-        # `dagster dev` announces its successor at every start
-        "PYTHONWARNINGS": "ignore:Function `dev_command` is superseded",
-    }
-    command = [
-        *(sys.executable, "-m", "dagster", "dev"),
-        *("--workspace", str(instance / "workspace.yaml")),
-        *("--host", "127.0.0.1", "--port", str(port), "--log-level", "warning"),
-    ]
-    click.echo(f"Dagster's UI on {home.root}: http://127.0.0.1:{port} (Ctrl-C stops it)", err=True)
-    server: subprocess.Popen[bytes] | None = None
-    is_stopped = False
+    home.require_writable()
 
-    def stop(signum: int, frame: FrameType | None) -> None:
-        nonlocal is_stopped
-        is_stopped = True
-        if server is not None:
-            server.terminate()
+    from augur_pipeline.cli.ui_server import Address, serve
 
-    # before the server starts: a background job of a script ignores SIGINT, and a child would
-    # inherit that and never stop; a handled signal is reset for it
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, stop)
-    server = subprocess.Popen(command, env=environment, cwd=instance, start_new_session=True)
-    code = server.wait()
-    sys.exit(0 if is_stopped or code == 0 else 1)
+    serve(home, Address(host, port, allowed_hosts, path_prefix), read_only)

@@ -33,6 +33,7 @@ from augur_pipeline.store.publishing import (
     replace_database,
 )
 from augur_pipeline.store.resource import Store
+from augur_pipeline.store.sql import transaction
 from augur_pipeline.store.tables import name_of, table_ddl
 from augur_pipeline.store.upgrades import LEDGER_VERSION
 
@@ -51,15 +52,9 @@ def publish(store: Store) -> str:
 
     def build(connection: duckdb.DuckDBPyConnection) -> None:
         nonlocal digest
-        # one transaction: a commit a statement would wait for the disk hundreds of times
-        connection.begin()
-        try:
+        with transaction(connection):
             for model in CONTENT_TABLES:
                 fill(connection, model)
-        except BaseException:
-            connection.rollback()
-            raise
-        connection.commit()
         logger.info("taking the content digest")
         digest = content_digest(connection, CONTENT_TABLES)
         _add_run_info(store, connection, as_of, digest)

@@ -20,7 +20,7 @@ from dagster import (
 
 from augur_pipeline.errors import ClockError
 from augur_pipeline.home import has_file
-from augur_pipeline.intake.columns import CALLS, PRICES
+from augur_pipeline.intake.columns import CALLS, PRICES, LandingKind
 from augur_pipeline.intake.landing import (
     Landing,
     LandingFile,
@@ -46,11 +46,14 @@ from augur_pipeline.store.failures import shown_as_failures
 from augur_pipeline.store.published import Published, last_published, take_ledger
 from augur_pipeline.store.publishing import link_exports
 from augur_pipeline.store.resource import Store
+from augur_pipeline.store.sql import transaction
 
 logger = logging.getLogger(__name__)
 LEDGER_TABLES = ("sealed_calls", "settlements")
 SETTINGS = ("seasons.csv", "score_terms.csv", "policy.toml", "benchmarks.csv")
 SCHEDULE_TAG = "dagster/schedule_name"
+
+_Row = tuple[Any, ...]
 
 
 def refuse_lead(as_of: datetime, policy: Policy) -> None:
@@ -162,34 +165,39 @@ def take_in(store: Store) -> None:
     """Read settings and landing files; give every price row its fate."""
     _, policy = store.state()
     land_settings(store, policy)
-    records: list[tuple[Any, ...]] = []
-    unread: list[tuple[Any, ...]] = []
     # one transaction: a commit a file would wait for the disk thousands of times
-    store.connection.begin()
-    for kind in (CALLS, PRICES):
-        unread += [(kind.name, name) for name in unread_names(store.paths.inputs / kind.name)]
-        create_landing_table(store.connection, kind)
-        landing = Landing(store.connection, store.paths.work, kind)
-        files = landing_files(store.paths.inputs / kind.name, kind)
-        progress = _Progress(len(files))
-        for file in files:
-            progress.before(file)
-            digest, size, rows, extra = _take_in_file(landing, file)
-            progress.after(rows)
-            ignored = json.dumps(sorted(extra)) if extra else None
-            records.append((kind.name, file.name, file.number, digest, size, rows, ignored))
-        landing.flush()
-        logger.info("%s: %s rows of %s files", kind.name, f"{progress.rows:,}", f"{len(files):,}")
-    for number, name in enumerate(SETTINGS):
-        path = store.paths.inputs / name
-        if has_file(path):
-            size = path.stat().st_size
-            records.append(("settings", name, number, file_digest(path), size, 0, None))
-    _make_table(store, "input_files", _INPUT_FILES, records)
-    _make_table(store, "unread_files", _UNREAD_FILES, unread)
-    store.connection.commit()
+    with transaction(store.connection):
+        calls, unread_calls = _take_in_files(store, CALLS)
+        prices, unread_prices = _take_in_files(store, PRICES)
+        read = [*calls, *prices]
+        for number, name in enumerate(SETTINGS):
+            path = store.paths.inputs / name
+            if has_file(path):
+                size = path.stat().st_size
+                read.append(("settings", name, number, file_digest(path), size, 0, None))
+        _make_table(store, "input_files", _INPUT_FILES, read)
+        _make_table(store, "unread_files", _UNREAD_FILES, [*unread_calls, *unread_prices])
     for name in ("crowded_prices", "price_spacing", "raw_prices"):
         store.run(__package__, name)
+
+
+def _take_in_files(store: Store, kind: LandingKind) -> tuple[list[_Row], list[_Row]]:
+    """Take in the files of a kind; returns the rows of `input_files` and of `unread_files`."""
+    folder = store.paths.inputs / kind.name
+    create_landing_table(store.connection, kind)
+    landing = Landing(store.connection, store.paths.work, kind)
+    files = landing_files(folder, kind)
+    progress = _Progress(len(files))
+    records: list[_Row] = []
+    for file in files:
+        progress.before(file)
+        digest, size, rows, extra = _take_in_file(landing, file)
+        progress.after(rows)
+        ignored = json.dumps(sorted(extra)) if extra else None
+        records.append((kind.name, file.name, file.number, digest, size, rows, ignored))
+    landing.flush()
+    logger.info("%s: %s rows of %s files", kind.name, f"{progress.rows:,}", f"{len(files):,}")
+    return records, [(kind.name, name) for name in unread_names(folder)]
 
 
 _INPUT_FILES = pa.schema(
@@ -206,7 +214,7 @@ _INPUT_FILES = pa.schema(
 _UNREAD_FILES = pa.schema([("kind", pa.string()), ("name", pa.string())])
 
 
-def _make_table(store: Store, name: str, schema: pa.Schema, rows: list[tuple[Any, ...]]) -> None:
+def _make_table(store: Store, name: str, schema: pa.Schema, rows: list[_Row]) -> None:
     """A table of our own from rows in memory, in one statement."""
     columns = zip(*rows, strict=True) if rows else [()] * len(schema)
     arrays = [pa.array(c, field.type) for c, field in zip(columns, schema, strict=True)]

@@ -31,6 +31,14 @@ SEALED_RULES = (
         "Sealed calls whose row has vanished from the landing zone; they keep counting.",
         is_blocking=False,
     ),
+    Rule(
+        __package__,
+        "sealed_calls",
+        "lookalike_ids",
+        "Agent or pool ids that look alike (case, composition, invisible marks, letters of other "
+        "scripts) and are different ones here.",
+        is_blocking=False,
+    ),
 )
 
 ELIGIBLE_RULES = (

@@ -4,6 +4,7 @@ import pandera.errors
 from dagster import Failure, MetadataValue
 
 from augur_pipeline.errors import LedgerError
+from augur_pipeline.ledger.lookalikes import make_id_skeletons
 from augur_pipeline.ledger.tables import EligibleCalls, SealedCalls, Settlements
 from augur_pipeline.store.resource import Store
 from augur_pipeline.store.sql import load_sql
@@ -25,6 +26,7 @@ def seal_calls(store: Store) -> None:
         "funnel",
     ):
         store.run(__package__, name)
+    make_id_skeletons(store)
 
 
 def select_eligible(store: Store) -> None:

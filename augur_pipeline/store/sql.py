@@ -1,7 +1,8 @@
 """Loading SQL files and binding the parameters a statement names."""
 
+import contextlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -32,6 +33,19 @@ def rows_as_dicts(
     cursor = connection.execute(statement, dict(parameters or {}))
     names = [column[0] for column in cursor.description or []]
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+@contextlib.contextmanager
+def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """All of it or nothing; and one wait for the disk, where each statement's commit would wait."""
+    connection.begin()
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(duckdb.Error):  # one that the error has ended already
+            connection.rollback()
+        raise
+    connection.commit()
 
 
 def quoted_identifier(name: str) -> str:

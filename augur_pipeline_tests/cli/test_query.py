@@ -5,6 +5,7 @@ import io
 import json
 import subprocess
 import sys
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -96,7 +97,59 @@ def test_json_of_numbers_json_does_not_know(home: Path) -> None:
     def refuse(word: str) -> None:
         pytest.fail(f"{word} is no JSON")
 
-    json.loads(result.stdout, parse_constant=refuse)
+    assert json.loads(result.stdout, parse_constant=refuse) == {"a": "nan", "b": "-inf"}
+
+
+def test_json_of_equal_names_decimals_and_infinity(home: Path) -> None:
+    sql = (
+        "SELECT 1 AS x, 2 AS x, 3 AS x_2, 4 AS x, 1.10::DECIMAL(5, 2) AS d, 'inf'::DOUBLE AS i, "
+        "12345678901234567890.12::DECIMAL(38, 2) AS big, [0.1::DECIMAL(2, 1)] AS l"
+    )
+    result = ask(home, sql, "--format", "json")
+    values = json.loads(result.stdout, parse_float=Decimal)
+    assert list(values) == ["x", "x_3", "x_2", "x_4", "d", "i", "big", "l"]
+    assert list(values.values()) == [
+        1, 2, 3, 4, Decimal("1.10"), "inf", Decimal("12345678901234567890.12"), [Decimal("0.1")],
+    ]  # fmt: skip
+    same = ask(home, sql, "--format", "csv")
+    assert next(csv.reader(io.StringIO(same.stdout))) == list(values)
+    assert same.stdout.splitlines()[1] == "1,2,3,4,1.10,inf,12345678901234567890.12,[0.1]"
+
+
+SECRET = "secret of another file"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "COPY (SELECT 1) TO '{path}/out.csv'",
+        "COPY sealed_calls TO '{path}/out.parquet' (FORMAT parquet)",
+        "EXPORT DATABASE '{path}/out'",
+        "FROM read_csv('{path}/secret.csv')",
+        "FROM read_text('{path}/secret.csv')",
+        "FROM '{path}/secret.csv'",
+        "FROM glob('{path}/*')",
+        "ATTACH '{path}/other.duckdb' AS other",
+        "INSTALL httpfs",
+        "LOAD httpfs",
+        "INSTALL h3 FROM community",
+        "SET enable_external_access = true",
+        "SET lock_configuration = false",
+        "SET temp_directory = '{path}'",
+        "FROM names",  # a Python variable of ours
+        "SELECT 1; COPY (SELECT 1) TO '{path}/out.csv'",
+    ],
+)
+def test_reads_the_published_database_and_nothing_else(
+    home: Path, sql: str, tmp_path: Path
+) -> None:
+    (tmp_path / "secret.csv").write_text(f"word\n{SECRET}\n")
+    result = ask(home, sql.format(path=tmp_path), "--format", "csv")
+    assert result.exit_code == 1
+    assert SECRET not in result.output
+    assert len(result.stderr.splitlines()) == 1
+    assert result.stderr.startswith("augur: query: ")
+    assert [path.name for path in tmp_path.iterdir()] == ["secret.csv"]
 
 
 @pytest.mark.parametrize(("rows", "is_cut"), [(200, False), (201, True)])

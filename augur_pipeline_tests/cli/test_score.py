@@ -9,6 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from augur_pipeline.cli import main
+from augur_pipeline.diagnostics.diagrams import DiagramData, diagram_numbers
+from augur_pipeline.diagnostics.score_file import ScoreColumns, read_forecasts
 
 # six days, two forecasters
 ROWS = [
@@ -91,7 +93,7 @@ def test_the_table_and_the_directory(csv_file: Path, tmp_path: Path) -> None:
         ("d4,x,80,1", "p '80' is no probability from 0 to 1"),
         ("d4,x,nan,1", "p 'nan' is no probability"),
         ("d4,x,,1", "p None is no probability"),
-        ("d4,x,0.5,0.5", "hit '0.5' is no outcome (0 or 1)"),
+        ("d4,x,0.5,1.5", "hit '1.5' is no outcome (0 or 1)"),
         ("d4,x,0.5,", "hit None is no outcome"),
         ("d4,x,0.5", "not as many fields as the header"),
     ],
@@ -164,3 +166,94 @@ def test_published_decompositions(
     command = ["score", str(path), "--probability", forecaster, "--outcome", "obs", "--json"]
     (group,) = json.loads(CliRunner().invoke(main, command).output)["groups"]
     assert tuple(round(group[name], 3) for name in ("brier", "mcb", "dsc", "unc")) == published
+
+
+# --- columns, weights, annulled outcomes ----------------------------------------------------------
+
+
+def test_the_picture_shows_the_weighted_numbers_of_the_table(tmp_path: Path) -> None:
+    """Seven rows of loss 0.01 and one of 0.81, which counts nine times as much."""
+    rows = [("d1", "0.9", "1", "1")] * 7 + [("d2", "0.9", "0", "9")]
+    path = tmp_path / "weighted.csv"
+    path.write_text("day,p,hit,w\n" + "".join(",".join(row) + "\n" for row in rows))
+    scored = read_forecasts(path, ScoreColumns("p", "hit", "day", "w")).groups[None]
+    numbers = diagram_numbers(
+        DiagramData("t", scored.probability, scored.outcome, scored.episode, scored.weight)
+    )
+    (group,) = json.loads(score(path, "--weight", "w", "--episode", "day", "--json").stdout)[
+        "groups"
+    ]
+    expected = (7 * 0.01 + 9 * 0.81) / 16
+    assert group["brier"] == pytest.approx(expected, abs=1e-12)
+    assert numbers.corp.brier == group["brier"]
+    assert numbers.corp.miscalibration == group["mcb"]
+    assert (numbers.ece, numbers.bins, numbers.band.low) == (group["ece"], (), None)
+    result = score(path, "--weight", "w", "--out", str(tmp_path / "out"))
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "out/diagram.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_columns_are_told_apart_by_case_and_may_be_called_like_ours(
+    tmp_path: Path, suffix: str
+) -> None:
+    columns = {
+        "P": ["0.1", "0.1"], "p": ["0.9", "0.8"], "hit": ["1", "0"], "Hit": ["0", "1"],
+        "source_line": ["0.2", "0.2"], "malformed_text": ["1", "1"],
+    }  # fmt: skip
+    path = tmp_path / f"forecasts.{suffix}"
+    rows = list(zip(*columns.values(), strict=True))
+    if suffix == "parquet":
+        pq.write_table(pa.table(columns), path)
+    elif suffix == "csv":
+        path.write_text("\n".join(",".join(row) for row in [tuple(columns), *rows]) + "\n")
+    else:
+        objects = (dict(zip(columns, row, strict=True)) for row in rows)
+        path.write_text("".join(json.dumps(one) + "\n" for one in objects))
+
+    def brier(probability: str, outcome: str) -> float:
+        command = ["score", str(path), "--probability", probability, "--outcome", outcome]
+        result = CliRunner().invoke(main, [*command, "--json"])
+        assert result.exit_code == 0, result.output
+        return float(json.loads(result.stdout)["groups"][0]["brier"])
+
+    assert brier("p", "hit") == pytest.approx((0.01 + 0.64) / 2, abs=1e-12)
+    assert brier("P", "Hit") == pytest.approx((0.01 + 0.81) / 2, abs=1e-12)
+    assert brier("source_line", "malformed_text") == pytest.approx(0.64, abs=1e-12)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_a_missing_column_lists_those_there_are(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"forecasts.{suffix}"
+    if suffix == "parquet":
+        pq.write_table(pa.table({"prob": [0.5], "hit": [1]}), path)
+    else:
+        path.write_text("prob,hit\n0.5,1\n" if suffix == "csv" else '{"prob": 0.5, "hit": 1}\n')
+    result = score(path)
+    assert result.exit_code == 1
+    (line,) = result.stderr.splitlines()
+    assert all(name in line for name in ("'prob'", "'hit'"))
+
+
+@pytest.mark.parametrize("outcome", ["0.5", "void", "Annulled", " ambiguous ", "cancelled", "tie"])
+def test_annulled_outcomes_are_no_bad_rows(csv_file: Path, outcome: str) -> None:
+    with csv_file.open("a") as file:
+        file.write(f"d4,x,0.9,{outcome}\n")
+    result = score(csv_file, "--json")
+    assert result.exit_code == 0, result.output
+    document = json.loads(result.stdout)
+    assert (document["annulled_rows"], document["skipped_rows"]) == (1, 0)
+    assert document["groups"][0]["n"] == 6
+    with csv_file.open("a") as file:
+        file.write("d4,x,80,1\n")
+    both = score(csv_file, "--skip-invalid")
+    assert "1 bad row(s) left out." in both.stdout
+    assert "1 annulled row(s)" in both.stdout
+
+
+def test_a_broken_parquet_is_named_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "broken.parquet"
+    path.write_bytes(b"PAR1 no more")
+    result = score(path)
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"augur: {path}: cannot be read as Parquet")

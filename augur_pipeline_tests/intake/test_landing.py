@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime
@@ -14,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from augur_pipeline.errors import InputError
+from augur_pipeline.errors import AugurError, InputError
 from augur_pipeline.intake.assets import take_in
 from augur_pipeline.store.resource import Store
 from augur_pipeline_tests.nights import (
@@ -194,6 +195,11 @@ UNUSABLE_CSV = {
         "call_id,agent_id\nc,a\n", "no column pool_id, action", "add it to the header"
     ),
     "twice-named column": (f"{HEADER},pool_id\n{line('c2', 'Q')}\n", "'pool_id'", "rename one"),
+    "a hundred thousand columns": (
+        ",".join([HEADER, *(f"x{n}" for n in range(100_000))]) + "\n",
+        "columns, and at most 1000 are read",
+        "leave out",
+    ),
     "empty file": ("", "no column call_id", "add it"),
     "blank lines only": ("\n\r\n\n", "no column call_id", "add it"),
     "line ends of CR alone": (
@@ -501,6 +507,24 @@ UNUSABLE_PARQUET: dict[str, tuple[Callable[[Path], Any], str, str]] = {
     "truncated": (_truncated, "cannot be read as Parquet", "write it anew or remove it"),
     "empty": (lambda path: path.write_bytes(b""), "cannot be read as Parquet", "write it anew"),
     "text": (lambda path: path.write_text("call_id\nc1\n"), "cannot be read", "write it anew"),
+    "column twice": (
+        lambda path: pq.write_table(
+            pa.Table.from_arrays(
+                [*(calls := parquet_calls(1)).columns, calls.column("pool_id")],
+                [*calls.column_names, "pool_id"],
+            ),
+            path,
+        ),
+        "column 'pool_id' stands in the header twice",
+        "rename one",
+    ),
+    "column twice but for case and blanks": (
+        lambda path: pq.write_table(
+            (calls := parquet_calls(1)).append_column(" Pool_ID", calls.column("pool_id")), path
+        ),
+        "column ' Pool_ID' stands in the header twice (as 'pool_id')",
+        "rename one",
+    ),
     "missing column": (
         lambda path: pq.write_table(parquet_calls(1).drop_columns(["pool_id", "action"]), path),
         "no column pool_id, action",
@@ -520,6 +544,7 @@ def test_unusable_parquet_stops_the_run(tmp_path: Path, case: str) -> None:
     assert str(home / "inputs/calls/broken.parquet") in message
     assert what in message
     assert remedy in message
+    assert "landing.parquet" not in message
     assert not (home / "augur.duckdb").exists()
 
 
@@ -616,3 +641,107 @@ def test_a_home_without_landing_folders_is_an_empty_night(tmp_path: Path) -> Non
     night(home, LATER)
     assert query(home, "SELECT count(*) FROM sealed_calls") == [(0,)]
     assert query(home, "SELECT count(*) FROM funnel") == [(0,)]
+
+
+# ---- what is no file -----------------------------------------------------------------------
+
+
+def a_pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def a_device(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def a_link_to_nothing(path: Path) -> None:
+    path.symlink_to(path.with_name("nothing"))
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("make", [a_pipe, a_device, a_link_to_nothing])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "calls/x.csv", "calls/x.jsonl", "prices/x.parquet", "seasons.csv", "score_terms.csv",
+        "benchmarks.csv", "policy.toml",
+    ],
+)  # fmt: skip
+def test_what_is_no_regular_file_is_refused(
+    tmp_path: Path, name: str, make: Callable[[Path], None]
+) -> None:
+    home = make_home(tmp_path / "home", [GOOD_CALL])
+    path = home / "inputs" / name
+    path.unlink(missing_ok=True)
+    make(path)
+    with pytest.raises(AugurError) as caught:
+        night(home)
+    message = str(caught.value)
+    assert str(path) in message
+    assert "remove it" in message
+    assert not (home / "augur.duckdb").exists()
+
+
+def test_a_link_to_a_file_is_one(tmp_path: Path) -> None:
+    home = make_home(tmp_path / "home", [GOOD_CALL])
+    calls = home / "inputs/calls/calls.csv"
+    calls.rename(tmp_path / "elsewhere.csv")
+    calls.symlink_to(tmp_path / "elsewhere.csv")
+    night(home)
+    assert query(home, "SELECT count(*) FROM sealed_calls") == [(1,)]
+
+
+def test_a_json_object_in_which_a_name_stands_twice_is_malformed(tmp_path: Path) -> None:
+    twice = json.dumps({**GOOD_CALL, "call_id": "c2"})[:-1] + ', "confidence": "0.1"}'
+    home = home_of(tmp_path, "x.jsonl", json.dumps(GOOD_CALL) + "\n" + twice + "\n")
+    night(home)
+    assert query(home, "SELECT call_id FROM sealed_calls") == [("c1",)]
+    assert query(home, "SELECT source_line, reason FROM rejected_rows") == [(2, "malformed_row")]
+
+
+def test_objects_of_ever_new_names_are_bounded(tmp_path: Path) -> None:
+    lines = (json.dumps({**GOOD_CALL, f"x{n}": 1}) for n in range(1200))
+    home = home_of(tmp_path, "x.jsonl", "\n".join(lines))
+    with pytest.raises(InputError, match="more than 1000 different names"):
+        night(home)
+
+
+# ---- many files ----------------------------------------------------------------------------
+
+
+def test_rows_of_many_files_keep_their_place(tmp_path: Path) -> None:
+    """Rows of several files go in together: each keeps its file, line and fate."""
+    home = make_home(tmp_path / "home")
+    shutil.rmtree(home / "inputs/calls")
+    for n in range(40):
+        rows = [{**GOOD_CALL, "call_id": f"c{n}-{k}"} for k in range(n % 4)]
+        bad = [{**GOOD_CALL, "call_id": f"bad{n}", "confidence": "80"}] if n % 3 == 0 else []
+        write_csv(home / f"inputs/calls/f{n:02}.csv", [*rows, *bad], CALL_COLUMNS)
+    night(home)
+    expected = [(f"f{n:02}.csv", f"c{n}-{k}", 2 + k) for n in range(40) for k in range(n % 4)]
+    assert query(
+        home,
+        "SELECT source_file, call_id, source_line FROM sealed_calls WHERE fate = 'eligible' "
+        "ORDER BY source_file, source_line",
+    ) == expected  # fmt: skip
+    assert query(
+        home, "SELECT source_file, rows FROM input_files WHERE kind = 'calls' ORDER BY 1"
+    ) == [(f"f{n:02}.csv", n % 4 + (n % 3 == 0)) for n in range(40)]
+
+
+def test_files_taken_in_together_or_one_by_one_give_the_same_night(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digests = []
+    for rows_at_once in (1, 3, 50_000):
+        monkeypatch.setattr("augur_pipeline.intake.landing.BATCH_ROWS", rows_at_once)
+        home = make_home(tmp_path / f"home{rows_at_once}", [GOOD_CALL])
+        for n in range(12):
+            rows = [
+                {**GOOD_CALL, "call_id": f"c{n}-{k}", "agent_id": f"a{n % 3}"} for k in range(3)
+            ]
+            write_csv(home / f"inputs/calls/f{n:02}.csv", rows, CALL_COLUMNS)
+            price = {"pool_id": "P", "recorded_at": f"2024-01-02T01:{n:02}:00Z", "price": 99 + n}
+            write_csv(home / f"inputs/prices/f{n:02}.csv", [price])
+        digests.append(night(home))
+    assert len(set(digests)) == 1

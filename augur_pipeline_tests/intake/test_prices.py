@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from augur_pipeline.errors import InputError
-from augur_pipeline.intake import assets, landing
+from augur_pipeline.intake import landing
 from augur_pipeline.intake.rules import RULES
 from augur_pipeline.store.checks import find
 from augur_pipeline_tests.nights import intake_night, make_home, night, open_store, query, write_csv
@@ -269,15 +269,15 @@ def test_a_file_written_to_while_it_is_read_stops_the_run(
         path.write_text(f"pool_id,recorded_at,price\nP,{T},1\n", encoding="utf-8")
     else:
         path.write_text(f'{{"pool_id":"P","recorded_at":"{T}","price":1}}\n', encoding="utf-8")
-    honest = assets.land
+    honest = landing.Landing.add
 
-    def written_to_after(connection: Any, scratch: Path, file: landing.LandingFile) -> Any:
-        landed = honest(connection, scratch, file)
+    def written_to_after(self: landing.Landing, file: landing.LandingFile) -> Any:
+        landed = honest(self, file)
         if file.path == path:
             path.write_bytes(path.read_bytes() + b"more")
         return landed
 
-    monkeypatch.setattr(assets, "land", written_to_after)
+    monkeypatch.setattr(landing.Landing, "add", written_to_after)
     with open_store(home) as store, pytest.raises(InputError, match="changed while it was read"):
         intake_night(store)
 

@@ -266,7 +266,7 @@ POLICY_ERRORS: dict[str, tuple[Callable[[Path], object], str, str]] = {
     ),
     "no TOML": (lambda path: path.write_text("backfill: exclude\n"), "TOML", "line 1"),
     "not UTF-8": (_not_utf8, "TOML", "utf-8"),
-    "a folder": (lambda path: path.mkdir(), "TOML", "directory"),
+    "a folder": (lambda path: path.mkdir(), "no regular file", "remove it"),
 }
 
 
