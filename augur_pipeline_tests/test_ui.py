@@ -1,27 +1,28 @@
 """`augur ui` on a home: what Dagster's UI is given to show, and that it stops cleanly."""
 
-import json
 import os
 import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from augur_pipeline_tests.conftest import ROOT
-
-START_SECONDS = 60
-STOP_SECONDS = 15
-COMMAND = (sys.executable, "-c", "from augur_pipeline.cli import main; main(prog_name='augur')")
+from augur_pipeline_tests.nights import make_home
+from augur_pipeline_tests.ui_support import (
+    COMMAND,
+    STOP_SECONDS,
+    Server,
+    descendants_of,
+    free_port,
+    served,
+    still_running,
+)
 
 GROUPS = {
     "raw_calls": "intake",
@@ -92,105 +93,12 @@ QUESTION = """{
 }"""
 
 
-@dataclass
-class Server:
-    process: subprocess.Popen[bytes]
-    port: int
-    log: Path
-
-    def ask(self, question: str) -> Any:
-        request = urllib.request.Request(
-            f"http://127.0.0.1:{self.port}/graphql",
-            json.dumps({"query": question}).encode(),
-            {"Content-Type": "application/json"},
-        )
-        with urllib.request.urlopen(request, timeout=10) as response:
-            answer = json.load(response)
-        assert "errors" not in answer, answer["errors"]
-        return answer["data"]
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
-
-
-def descendants_of(pid: int) -> dict[int, str]:
-    """Processes below one, with their start times (a number alone may be used again)."""
-    parents: dict[int, tuple[int, str]] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
-            if fields[0] != "Z":
-                parents[int(entry.name)] = (int(fields[1]), fields[19])
-    found: dict[int, str] = {}
-    wanted = {pid}
-    while wanted:
-        below = {p: start for p, (parent, start) in parents.items() if parent in wanted}
-        wanted = set(below) - set(found)
-        found.update(below)
-    return found
-
-
-def still_running(processes: dict[int, str]) -> list[int]:
-    alive = []
-    for pid, start in processes.items():
-        try:
-            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if fields[0] != "Z" and fields[19] == start:
-            alive.append(pid)
-    return alive
-
-
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("ui")
     shutil.copytree(ROOT / "data/inputs", folder / "home/inputs")
-    port = free_port()
-    log = folder / "log"
-    kept = {k: v for k, v in os.environ.items() if k not in ("AUGUR_HOME", "DAGSTER_HOME")}
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [*COMMAND, "ui", "--home", str(folder / "home"), "--port", str(port)],
-            stdout=output,
-            stderr=output,
-            cwd=folder,
-            env=kept,
-        )
-    found = Server(process, port, log)
-    try:
-        _wait_for(found)
+    with served(folder / "home") as found:
         yield found
-    finally:
-        below = descendants_of(process.pid)
-        if process.poll() is None:
-            process.terminate()
-            try:
-                process.wait(STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
-        for pid in still_running(below):
-            os.kill(pid, signal.SIGKILL)
-
-
-def _wait_for(server: Server) -> None:
-    question = "{ repositoriesOrError { ... on RepositoryConnection { nodes { name } } } }"
-    end = time.monotonic() + START_SECONDS
-    while time.monotonic() < end:
-        assert server.process.poll() is None, server.log.read_text()
-        try:
-            if server.ask(question)["repositoriesOrError"].get("nodes"):
-                return
-        except (urllib.error.URLError, ConnectionError, TimeoutError):
-            pass
-        time.sleep(0.3)
-    pytest.fail(f"no answer within {START_SECONDS} s: {server.log.read_text()}")
 
 
 @pytest.fixture(scope="module")
@@ -277,3 +185,55 @@ def test_refuses_a_place_that_is_no_home(tmp_path: Path) -> None:
     assert process.returncode == 1
     assert len(process.stderr.splitlines()) == 1
     assert "augur sample" in process.stderr
+
+
+def one_line(*arguments: str, status: int) -> str:
+    process = subprocess.run(
+        [*COMMAND, "ui", *arguments], capture_output=True, text=True, timeout=60
+    )
+    assert process.returncode == status, process.stderr
+    assert "Traceback" not in process.stderr
+    assert "http://" not in process.stderr
+    return process.stderr.splitlines()[-1]
+
+
+def test_a_taken_port_is_one_line(tmp_path: Path) -> None:
+    home = make_home(tmp_path / "home")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        line = one_line("--home", str(home), "--port", port, status=1)
+    assert line.startswith(f"augur: 127.0.0.1:{port}: cannot be served on")
+    assert "--port" in line
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write to a directory without permission")
+def test_a_home_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    home = make_home(tmp_path / "home")
+    home.chmod(0o555)
+    try:
+        assert "cannot be written" in one_line("--home", str(home), status=1)
+    finally:
+        home.chmod(0o755)
+
+
+@pytest.mark.parametrize("name", ["dagster.yaml", "workspace.yaml"])
+@pytest.mark.parametrize("content", [b": [", b"storage: 5\nload_from: 5\n", b"\xff\xfe", b"x"])
+def test_garbage_in_dagsters_settings_is_one_line(
+    tmp_path: Path, name: str, content: bytes
+) -> None:
+    home = make_home(tmp_path / "home")
+    (home / "dagster").mkdir()
+    (home / "dagster" / name).write_bytes(content)
+    line = one_line("--home", str(home), "--port", str(free_port()), status=1)
+    assert line.startswith(f"augur: {home}/dagster/{name}: no ")
+    assert "mend it, or remove it" in line
+
+
+@pytest.mark.parametrize(
+    "options", [("--allow-host", "a b"), ("--allow-host", "a*"), ("--path-prefix", "augur"),
+                ("--path-prefix", "/augur/"), ("--port", "0")],
+)  # fmt: skip
+def test_wrong_usage(tmp_path: Path, options: tuple[str, ...]) -> None:
+    one_line("--home", str(make_home(tmp_path / "home")), *options, status=2)

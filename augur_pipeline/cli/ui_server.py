@@ -14,6 +14,7 @@ from types import FrameType
 
 import click
 import uvicorn
+from dagster import DagsterInstance
 from dagster._core.workspace.context import WorkspaceProcessContext
 from dagster._core.workspace.load_target import WorkspaceFileTarget
 from dagster_webserver.app import create_app_from_workspace_process_context
@@ -64,14 +65,7 @@ def serve(home: Home, address: Address, read_only: bool) -> None:
     with ExitStack() as stack:
         stack.enter_context(listener)
         instance = stack.enter_context(open_instance(home))
-        context = stack.enter_context(
-            WorkspaceProcessContext(
-                instance,
-                WorkspaceFileTarget([workspace]),
-                read_only=read_only,
-                code_server_log_level="WARNING",
-            )
-        )
+        context = stack.enter_context(_workspace(instance, workspace, read_only))
         app = create_app_from_workspace_process_context(context, address.path_prefix)
         # the last added is asked first: the host, then the origin
         app.add_middleware(CrossSiteGuard)
@@ -104,6 +98,25 @@ def serve(home: Home, address: Address, read_only: bool) -> None:
             raise AugurError(
                 f"{died} stopped by itself; its own lines above say why (port, disk, permissions)"
             )
+
+
+def _workspace(
+    instance: DagsterInstance, workspace: str, read_only: bool
+) -> WorkspaceProcessContext:
+    try:
+        return WorkspaceProcessContext(
+            instance,
+            WorkspaceFileTarget([workspace]),
+            read_only=read_only,
+            code_server_log_level="WARNING",
+        )
+    except Exception as error:
+        # what is wrong in the file shows in many ways
+        first_line = next(iter(str(error).strip().splitlines()), repr(error))
+        raise AugurError(
+            f"{workspace}: no workspace of Dagster ({first_line}); mend it, or remove it and it is "
+            "written anew"
+        ) from error
 
 
 def _listen(address: Address) -> socket.socket:
