@@ -164,15 +164,17 @@ def fill_disk(folder: Path) -> None:
 def _hook(steps: _Steps) -> None:
     from augur_pipeline.exports import published
     from augur_pipeline.intake import assets
+    from augur_pipeline.intake.landing import Landing
     from augur_pipeline.store import digests, publishing
     from augur_pipeline.store.resource import Store
     from augur_pipeline.store.tables import name_of
 
     steps.wrap(Store, "start_afresh", lambda *_: "start afresh")
     steps.wrap(Store, "run", lambda _, package, name: f"sql {name}")
-    steps.wrap(assets, "copy_ledger", lambda *_: "copy the ledger")
+    steps.wrap(assets, "take_ledger", lambda *_: "take the ledger")
     steps.wrap(assets, "land_settings", lambda *_: "land settings")
-    steps.wrap(assets, "land", lambda _, scratch, file: f"land {file.kind.name}/{file.name}")
+    steps.wrap(Landing, "add", lambda _, file: f"land {file.kind.name}/{file.name}")
+    steps.wrap(Landing, "flush", lambda *_: "flush landed rows")
     steps.wrap(published, "fill", lambda _, model: f"fill {name_of(model)}")
     steps.wrap(digests, "table_digest", lambda _, model: f"digest {name_of(model)}")
     steps.wrap(published, "export_table", lambda _, model, *__: f"export {name_of(model)}")

@@ -35,18 +35,42 @@ def run(home_directory: str, as_of_text: str | None, new_ledger: bool) -> None:
     """Run the nightly job: take in, seal, resolve, score, check and publish.
 
     Prints progress on stderr, then the funnel, the leaderboard and where the outputs are. The run
-    is recorded in the home's Dagster instance (see it with `augur ui`). Exit codes: 0 published,
-    1 a rule failed or the data cannot be used (nothing is published), 2 wrong usage.
+    is recorded in the home's Dagster instance (see it with `augur ui`). Exit codes: 0 published
+    (also where something failed after that, like a full disk: a warning on stderr says what), 1 a
+    rule failed or the data cannot be used (nothing is published), 2 wrong usage.
     """
     home = Home.at(home_directory)
     home.require_inputs()
     home.require_writable()
     as_of = _clock(home, as_of_text, new_ledger)
     _show_progress()
-    result = _execute(home, as_of, new_ledger)
-    if not result.success:
-        raise AugurError(_failure_line(result))
-    _report(home, result)
+    run_id = str(uuid4())
+    warnings: list[str] = []
+    try:
+        result = _execute(home, as_of, run_id, new_ledger)
+        if not result.success:
+            raise AugurError(_failure_line(result))
+        warnings = [
+            evaluation.description or evaluation.check_name
+            for evaluation in result.get_asset_check_evaluations()
+            if not evaluation.passed
+        ]
+    except AugurError as error:
+        if not _has_published(home, run_id):
+            raise
+        logging.getLogger("augur_pipeline").warning("published, and then: %s", error)
+    _report(home, run_id, warnings)
+
+
+def _has_published(home: Home, run_id: str) -> bool:
+    """Whether the published database is this run's: what failed then failed afterwards."""
+    from augur_pipeline.store.published import open_published, read_run_info
+
+    try:
+        with open_published(home.database) as connection:
+            return read_run_info(connection, home.database).get("run_id") == run_id
+    except AugurError:
+        return False
 
 
 def _clock(home: Home, text: str | None, new_ledger: bool) -> datetime:
@@ -75,7 +99,9 @@ def _show_progress() -> None:
 
     class Elapsed(logging.Formatter):
         def format(self, record: logging.LogRecord) -> str:
-            return f"{record.relativeCreated / 1000:7.1f} s  {printable(record.getMessage())}"
+            warning = "warning: " if record.levelno >= logging.WARNING else ""
+            message = f"{warning}{printable(record.getMessage())}"
+            return f"{record.relativeCreated / 1000:7.1f} s  {message}"
 
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(Elapsed())
@@ -85,7 +111,9 @@ def _show_progress() -> None:
     logger.addHandler(handler)
 
 
-def _execute(home: Home, as_of: datetime, new_ledger: bool) -> "ExecuteInProcessResult":
+def _execute(
+    home: Home, as_of: datetime, run_id: str, new_ledger: bool
+) -> "ExecuteInProcessResult":
     import os
 
     from sqlalchemy.exc import SQLAlchemyError
@@ -95,7 +123,6 @@ def _execute(home: Home, as_of: datetime, new_ledger: bool) -> "ExecuteInProcess
     from augur_pipeline.store.instance import open_instance, unusable_history
 
     os.environ["AUGUR_HOME"] = str(home.root)
-    run_id = str(uuid4())
     if new_ledger:
         os.environ[NEW_LEDGER_RUN] = run_id
     from augur_pipeline.definitions import defs
@@ -161,7 +188,7 @@ def _legend(benchmarks: list[tuple[str, str]]) -> list[str]:
     ]
 
 
-def _report(home: Home, result: "ExecuteInProcessResult") -> None:
+def _report(home: Home, run_id: str, warnings: list[str]) -> None:
     from augur_pipeline.cli.display import console, plain_table, safe_text
     from augur_pipeline.exports.passports import STATEMENT
     from augur_pipeline.store.clock import iso
@@ -184,22 +211,19 @@ def _report(home: Home, result: "ExecuteInProcessResult") -> None:
             "SELECT sum(greatest(agents - 25, 0)) FROM "
             "(SELECT count(*) AS agents FROM agent_season_brier GROUP BY season_id)"
         ).fetchall()
-        ((as_of, digest, run_id),) = connection.execute(
+        ((as_of, digest, published_by),) = connection.execute(
             "SELECT as_of, content_digest, run_id FROM run_info"
         ).fetchall()
-    if run_id != result.run_id:
+    if published_by != run_id:
         console.print("Another run has published since: this is what it published.", style="bold")
     for line in _legend(used):
         console.print(safe_text(line))
     if left_out:
         console.print(f"… {left_out} more: augur query 'FROM agent_season_brier'")
-    warnings = [
-        evaluation for evaluation in result.get_asset_check_evaluations() if not evaluation.passed
-    ]
     if warnings:
         console.print(safe_text(f"Warnings ({len(warnings)})"), style="bold")
-        for evaluation in warnings:
-            console.print(safe_text(f"  {evaluation.description}"))
+        for warning in warnings:
+            console.print(safe_text(f"  {warning}"))
     console.print(safe_text(f"as_of     {iso(as_of)}"))
     console.print(safe_text(f"digest    {digest}"))
     console.print(safe_text(f"database  {home.database}"))

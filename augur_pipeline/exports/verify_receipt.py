@@ -123,6 +123,10 @@ def _facts(given: Any) -> Facts:
     """What the receipt states and its rows do not tell; raises where it is no receipt."""
     if not isinstance(given, dict):
         raise ValueError("it is no JSON object")
+    try:
+        json.dumps(given, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ValueError("a text holds half a character (a lone surrogate)") from error
     if given["receipt_version"] != RECEIPT_VERSION:
         raise ValueError(f"receipt_version {given['receipt_version']!r} is not known here")
     bounds, policy = given["season_bounds"], given["policy"]

@@ -21,7 +21,9 @@ from typing import Any
 import duckdb
 import jsonschema
 import pytest
+from click.testing import CliRunner
 
+from augur_pipeline.cli import main
 from augur_pipeline.exports.differences import Findings
 from augur_pipeline.exports.file_names import file_name
 from augur_pipeline.exports.receipt_layout import field_text, receipt_bytes
@@ -481,3 +483,19 @@ def test_sql_and_python_write_the_same_times(cells: duckdb.DuckDBPyConnection) -
     times += [first, datetime(2026, 1, 2, 3, 4, 5), datetime(2026, 1, 2, 3, 4, 5, 60)]
     expected = ["", *(field_text(time) for time in times)]
     assert written(cells, "time_cell", "TIMESTAMP", [None, *times]) == expected
+
+
+@pytest.mark.parametrize("place", ["agent", "season"])
+def test_a_receipt_with_half_a_character_is_no_receipt(
+    home: Path, tmp_path: Path, place: str
+) -> None:
+    source = next((home / "exports/latest/receipts").rglob("*.json"))
+    given = json.loads(source.read_text(encoding="utf-8"))
+    assert place in given
+    path = tmp_path / "receipt.json"
+    path.write_text(json.dumps({**given, place: "a\ud800"}), encoding="utf-8")
+    result = CliRunner().invoke(main, ["verify", "--receipt", str(path)])
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit)
+    (line,) = result.stderr.splitlines()
+    assert line.startswith(f"augur: {path}: is no receipt: a text holds half a character")
