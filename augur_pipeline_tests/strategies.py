@@ -693,6 +693,14 @@ def _decided_edge(cells: Cells, pick: int) -> None:
     cells["decided_at"] = shown(at)
 
 
+def _late_due(cells: Cells, pick: int) -> None:
+    """Due on the last instant that counts in its season (its end plus 24 h), or after it."""
+    season_end = (SEASON_2_US, SEASONS_END_US)[pick % 2]
+    cells["decided_at"] = shown(season_end - ref.HOUR_US)
+    horizons = ("25", "25.0000000002777778", "26", "49", "240", "87600")
+    cells["horizon_hours"] = horizons[pick // 2 % len(horizons)]
+
+
 def _blank_ids(cells: Cells, pick: int) -> None:
     for column in ("call_id", "agent_id", "pool_id"):
         cells[column] = padded(cells[column] or "", pick)
@@ -719,13 +727,14 @@ TRAPS: dict[str, Trap] = {
     "bad_recorded_at": _set("recorded_at", BAD_TIMES),
     "recorded_at": _recorded,
     "decided_edge": _decided_edge,
+    "late_due": _late_due,
     "unknown_action": _set("action", ("short", "", None, "buy sell", "b\u00fcy", "hold.", "0")),
     "unknown_decider": _set("decider", ("human", "", None, "llm2", "protective exit")),
     "unknown_status": _set("order_status", ("filled", "accepted!", "0", "null")),
     "refused": _set("order_status", ("refused", "REFUSED", " Refused\t")),
     "blank_ids": _blank_ids,
 }
-TRAP_NAMES = (*sorted(TRAPS), "recorded_at", "recorded_at", "decided_edge")
+TRAP_NAMES = (*sorted(TRAPS), "recorded_at", "recorded_at", "decided_edge", *["late_due"] * 4)
 # What a further row of the same call may look like.
 REPEATS = ("none",) * 14 + ("exact", "respelled", "other_columns", "restated", "restated_twice")
 PRICE_PLANS = (
