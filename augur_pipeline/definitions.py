@@ -12,18 +12,20 @@ from dagster import (
     schedule,
 )
 
-from augur_pipeline.diagnostics import assets as diagnostics
-from augur_pipeline.diagnostics import benchmarks, comparisons, missingness
-from augur_pipeline.diagnostics.comparison_rules import (
-    benchmark_checks,
-    orientation_checks,
-    question_checks,
-)
+from augur_pipeline.diagnostics.benchmarks import assets as benchmarks
+from augur_pipeline.diagnostics.benchmarks.rules import benchmark_checks
+from augur_pipeline.diagnostics.calibration import assets as calibration
+from augur_pipeline.diagnostics.comparisons import assets as comparisons
+from augur_pipeline.diagnostics.comparisons.rules import orientation_checks
+from augur_pipeline.diagnostics.missingness import assets as missingness
 from augur_pipeline.exports import assets as exports
+from augur_pipeline.forecasts import assets as forecasts
+from augur_pipeline.forecasts.rules import question_checks
 from augur_pipeline.intake import assets as intake
 from augur_pipeline.intake.rules import intake_checks
 from augur_pipeline.ledger import assets as ledger
 from augur_pipeline.ledger.rules import eligible_checks, outcome_checks, sealed_checks
+from augur_pipeline.prices.rules import price_checks
 from augur_pipeline.scores import assets as scores
 from augur_pipeline.scores.rules import brier_checks, score_checks
 from augur_pipeline.store.clock import RunClock
@@ -57,13 +59,13 @@ defs = Definitions(
         ledger.sealed_calls,
         ledger.eligible_calls,
         ledger.resolved_outcomes,
+        forecasts.scored_forecasts,
+        forecasts.questions,
         scores.agent_season_brier,
         scores.season_scores,
-        diagnostics.scored_forecasts,
-        diagnostics.calibration_diagnostics,
+        calibration.calibration_diagnostics,
         benchmarks.benchmark_forecasts,
         benchmarks.benchmark_skill,
-        comparisons.questions,
         comparisons.agent_comparisons,
         comparisons.agent_comparisons_by_episode,
         comparisons.orientation_audit,
@@ -75,6 +77,7 @@ defs = Definitions(
     ],
     asset_checks=[
         intake_checks,
+        price_checks,
         sealed_checks,
         eligible_checks,
         outcome_checks,

@@ -162,29 +162,29 @@ def fill_disk(folder: Path) -> None:
 
 
 def _hook(steps: _Steps) -> None:
-    from augur_pipeline.exports import published
-    from augur_pipeline.intake import assets
-    from augur_pipeline.intake.landing import Landing
-    from augur_pipeline.store import digests, publishing
+    from augur_pipeline.exports import publish
+    from augur_pipeline.intake import steps as intake
+    from augur_pipeline.landing.files import Landing
+    from augur_pipeline.store import digests, replacing
     from augur_pipeline.store.resource import Store
     from augur_pipeline.store.tables import name_of
 
     steps.wrap(Store, "start_afresh", lambda *_: "start afresh")
     steps.wrap(Store, "run", lambda _, package, name: f"sql {name}")
-    steps.wrap(assets, "take_ledger", lambda *_: "take the ledger")
-    steps.wrap(assets, "land_settings", lambda *_: "land settings")
+    steps.wrap(intake, "take_ledger", lambda *_: "take the ledger")
+    steps.wrap(intake, "land_settings", lambda *_: "land settings")
     steps.wrap(Landing, "add", lambda _, file: f"land {file.kind.name}/{file.name}")
     steps.wrap(Landing, "flush", lambda *_: "flush landed rows")
-    steps.wrap(published, "fill", lambda _, model: f"fill {name_of(model)}")
+    steps.wrap(publish, "fill", lambda _, model: f"fill {name_of(model)}")
     steps.wrap(digests, "table_digest", lambda _, model: f"digest {name_of(model)}")
-    steps.wrap(published, "export_table", lambda _, model, *__: f"export {name_of(model)}")
+    steps.wrap(publish, "export_table", lambda _, model, *__: f"export {name_of(model)}")
     for name in (
         "build_database", "_add_run_info", "_check_rules", "_check_follows", "place_exports",
         "write_passports", "write_receipts", "replace_database", "link_exports", "drop_old_exports",
     ):  # fmt: skip
-        steps.wrap(published, name, lambda *_, name=name: name.strip("_").replace("_", " "))
+        steps.wrap(publish, name, lambda *_, name=name: name.strip("_").replace("_", " "))
     for name in ("sync_file", "sync_folder"):
-        steps.wrap(publishing, name, lambda path, name=name: f"{name} {path}")
+        steps.wrap(replacing, name, lambda path, name=name: f"{name} {path}")
     for name, paths in (
         ("replace", 2), ("rename", 2), ("symlink", 2), ("chmod", 1), ("unlink", 1), ("rmdir", 1),
         ("mkdir", 1),

@@ -12,23 +12,23 @@ from unittest import mock
 import duckdb
 from dagster import build_init_resource_context
 
-from augur_pipeline.diagnostics import diagram_files
-from augur_pipeline.diagnostics.benchmark_steps import forecast_benchmarks, measure_skill
-from augur_pipeline.diagnostics.comparison_steps import (
+from augur_pipeline.diagnostics.benchmarks.steps import forecast_benchmarks, measure_skill
+from augur_pipeline.diagnostics.calibration.steps import diagnose
+from augur_pipeline.diagnostics.comparisons.steps import (
     audit_orientation,
     compare_on_days,
     compare_on_questions,
-    number_forecasts,
 )
-from augur_pipeline.diagnostics.missingness_steps import bound_brier, count_missing, weigh_episodes
-from augur_pipeline.diagnostics.steps import diagnose
-from augur_pipeline.exports.published import publish
-from augur_pipeline.intake.assets import refuse_backwards, start_run, take_in
+from augur_pipeline.diagnostics.missingness.steps import bound_brier, count_missing, weigh_episodes
+from augur_pipeline.exports.publish import publish
+from augur_pipeline.forecasts.steps import number_forecasts, state_forecasts
+from augur_pipeline.intake.steps import start_run, take_in
 from augur_pipeline.ledger.steps import seal_calls, select_eligible, settle_calls
+from augur_pipeline.pictures import diagram_files
 from augur_pipeline.policy import Policy
 from augur_pipeline.store.clock import RunClock
 from augur_pipeline.store.continuity import refuse_lost_ledger, traces_of
-from augur_pipeline.store.published import last_published
+from augur_pipeline.store.published import last_published, refuse_backwards
 from augur_pipeline.store.resource import Store
 
 # pictures are slow, and tested for themselves
@@ -119,10 +119,10 @@ def work_night(store: Store) -> None:
     settle_calls(store)
     for name in ("agent_season_brier", "season_scores"):
         store.run("augur_pipeline.scores", name)
-    store.run("augur_pipeline.diagnostics", "scored_forecasts")
+    state_forecasts(store)
     diagnose(store)
     compare(store)
-    store.run("augur_pipeline.exports", "passports")
+    store.run("augur_pipeline.exports.passports", "passports")
 
 
 def compare(store: Store) -> None:

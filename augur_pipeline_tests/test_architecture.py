@@ -15,8 +15,17 @@ PACKAGE = Path(augur_pipeline.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 SQL_FILES = sorted(PACKAGE.rglob("*.sql"))
 
-STAGES = ("intake", "ledger", "scores", "diagnostics", "exports")
-ROOTS = {"errors", "home", "policy", "__init__"}
+STAGES = (
+    "landing", "prices", "intake", "ledger", "forecasts", "scores", "pictures", "diagnostics",
+    "exports", "verify",
+)  # fmt: skip
+"""In order: each imports from its left. Only the command line imports the last."""
+
+ROOTS = {"arithmetic", "errors", "home", "policy", "__init__"}
+ROOMS = ("benchmarks", "calibration", "comparisons", "missingness")
+"""Of `diagnostics`: none imports another."""
+
+PRICE_TABLES = {"usable_prices", "unusable_prices", "crowded_prices", "price_spacing", "pools"}
 PURE = {"numpy", "scipy", "augur_pipeline"} | set(sys.stdlib_module_names)
 
 
@@ -78,6 +87,7 @@ def allowed(part: str) -> set[str]:
         "definitions": {"store", "verification", "records", *STAGES, *ROOTS},
         "home": {"errors"},
         "policy": {"errors", "home"},
+        "arithmetic": set(),
         "errors": set(),
         "__init__": set(),
     }[part]
@@ -88,7 +98,7 @@ def test_the_walk_sees_the_package() -> None:
     assert {"intake", "ledger", "scores", "exports", "store", "cli", "definitions"} <= {
         part_of(path) for path in MODULES
     }
-    assert own_parts(PACKAGE / "exports/published.py") >= {"store", "errors", "__init__"}
+    assert own_parts(PACKAGE / "exports/publish.py") >= {"store", "errors", "__init__"}
     assert own_parts(PACKAGE / "definitions.py") >= {"intake", "ledger", "scores", "exports"}
     assert "definitions" in own_parts(PACKAGE / "cli/run.py"), "imports inside functions count"
     assert len(SQL_FILES) > 30
@@ -97,6 +107,36 @@ def test_the_walk_sees_the_package() -> None:
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_imports_point_left(path: Path) -> None:
     assert own_parts(path) <= allowed(part_of(path))
+
+
+def test_arithmetic_is_the_standard_library_alone() -> None:
+    """Verification holds published numbers against it: it may share nothing with what made them."""
+    names = {name.split(".")[0] for name in imports_of(PACKAGE / "arithmetic.py")}
+    assert names <= set(sys.stdlib_module_names)
+
+
+def test_only_the_command_line_imports_the_auditor() -> None:
+    users = {part_of(path) for path in MODULES if "verify" in own_parts(path)}
+    assert users == {"cli", "verify"}
+
+
+def test_rooms_of_the_diagnostics_stand_apart() -> None:
+    for room in ROOMS:
+        others = tuple(f"augur_pipeline.diagnostics.{other}" for other in ROOMS if other != room)
+        paths = sorted((PACKAGE / "diagnostics" / room).rglob("*.py"))
+        assert paths
+        assert [n for path in paths for n in imports_of(path) if n.startswith(others)] == []
+
+
+def test_no_price_leaves_its_room() -> None:
+    """Other rooms' statements read only what `prices` makes for them."""
+    readers = {
+        name_of(path)
+        for path in SQL_FILES
+        if part_of(path) != "prices"
+        and PRICE_TABLES & set(re.findall(r"\w+", without_comments(path)))
+    }
+    assert readers == set()
 
 
 def test_only_the_command_line_loads_the_definitions() -> None:

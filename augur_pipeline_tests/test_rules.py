@@ -7,9 +7,10 @@ import pytest
 
 from augur_pipeline.errors import PublishError
 from augur_pipeline.exports.catalog import BLOCKING_RULES
-from augur_pipeline.exports.published import publish
+from augur_pipeline.exports.publish import publish
 from augur_pipeline.intake.rules import RULES as INTAKE_RULES
 from augur_pipeline.ledger.rules import RULES as LEDGER_RULES
+from augur_pipeline.prices.rules import RULES as PRICE_RULES
 from augur_pipeline.scores.rules import RULES as SCORES_RULES
 from augur_pipeline.store.checks import find
 from augur_pipeline.store.resource import Store
@@ -26,7 +27,7 @@ from augur_pipeline_tests.nights import (
 )
 
 AS_OF = "2024-01-12T00:00:00Z"
-ALL_RULES = (*INTAKE_RULES, *LEDGER_RULES, *SCORES_RULES)
+ALL_RULES = (*PRICE_RULES, *INTAKE_RULES, *LEDGER_RULES, *SCORES_RULES)
 BY_NAME = {rule.name: rule for rule in ALL_RULES}
 WARNINGS = [rule.name for rule in ALL_RULES if not rule.is_blocking]
 RIGHT = "WHERE call_id = 'c0'"

@@ -90,7 +90,7 @@ def test_the_wheel_holds_the_whole_package_and_nothing_else(wheel: Path) -> None
     }
     assert held == kept
     assert any(name.endswith(".sql") for name in held)
-    assert "augur_pipeline/exports/passport.schema.json" in held
+    assert "augur_pipeline/exports/passports/passport.schema.json" in held
 
 
 def test_the_wheel_names_the_command(wheel: Path) -> None:

@@ -75,11 +75,10 @@ def _has_published(home: Home, run_id: str) -> bool:
 
 def _clock(home: Home, text: str | None, new_ledger: bool) -> datetime:
     """The run's clock, refused here already where it is no time or goes backwards."""
-    from augur_pipeline.intake.assets import refuse_backwards, refuse_lead
     from augur_pipeline.policy import Policy
-    from augur_pipeline.store.clock import machine_time
+    from augur_pipeline.store.clock import machine_time, refuse_lead
     from augur_pipeline.store.grammar import parse_time
-    from augur_pipeline.store.published import last_published
+    from augur_pipeline.store.published import last_published, refuse_backwards
 
     if text is None:
         as_of = machine_time()
@@ -173,53 +172,27 @@ def _failure_line(result: "ExecuteInProcessResult") -> str:
     return "the run failed; see it with `augur ui`"
 
 
-def _legend(benchmarks: list[tuple[str, str]]) -> list[str]:
-    """How to read the leaderboard; `benchmarks` with the seasons that they are used in."""
-    if not benchmarks:
-        return []
-    against = "; ".join(
-        benchmark if len(benchmarks) == 1 else f"{benchmark} ({seasons})"
-        for benchmark, seasons in benchmarks
-    )
-    return [
-        "95 %: interval of the Brier score, by episode (episodes, not n, say how much is known)",
-        f"skill: 1 - Brier / benchmark's Brier on the same rows, above 0 better; against {against}",
-        "next: ≠ losses differ from the next agent's, = not distinguishable, ? too little to say",
-    ]
-
-
 def _report(home: Home, run_id: str, warnings: list[str]) -> None:
     from augur_pipeline.cli.display import console, plain_table, safe_text
-    from augur_pipeline.exports.passports import STATEMENT
+    from augur_pipeline.exports.leaderboard import read_funnel, read_leaderboard
+    from augur_pipeline.exports.passports.files import STATEMENT
     from augur_pipeline.store.clock import iso
     from augur_pipeline.store.published import open_published
-    from augur_pipeline.store.sql import load_sql
 
     with open_published(home.database) as connection:
-        connection.execute(load_sql("augur_pipeline.cli", "leaderboard_choices"))
-        for name, title in (
-            ("funnel", "Every row read, by fate"),
-            ("leaderboard", "Leaderboard (Brier: 0 best, 1 worst; calibration: 0-100)"),
-        ):
-            cursor = connection.execute(load_sql("augur_pipeline.cli", name))
-            names = [column[0] for column in cursor.description or []]
-            console.print(plain_table(names, cursor.fetchall(), title))
-        used = connection.execute(
-            load_sql("augur_pipeline.cli", "leaderboard_benchmarks")
-        ).fetchall()
-        ((left_out,),) = connection.execute(
-            "SELECT sum(greatest(agents - 25, 0)) FROM "
-            "(SELECT count(*) AS agents FROM agent_season_brier GROUP BY season_id)"
-        ).fetchall()
+        funnel = read_funnel(connection)
+        board = read_leaderboard(connection)
         ((as_of, digest, published_by),) = connection.execute(
             "SELECT as_of, content_digest, run_id FROM run_info"
         ).fetchall()
+    console.print(plain_table(*funnel, "Every row read, by fate"))
+    console.print(plain_table(board.columns, board.rows, board.title))
     if published_by != run_id:
         console.print("Another run has published since: this is what it published.", style="bold")
-    for line in _legend(used):
+    for line in board.legend:
         console.print(safe_text(line))
-    if left_out:
-        console.print(f"… {left_out} more: augur query 'FROM agent_season_brier'")
+    if board.left_out:
+        console.print(f"… {board.left_out} more: augur query 'FROM agent_season_brier'")
     if warnings:
         console.print(safe_text(f"Warnings ({len(warnings)})"), style="bold")
         for warning in warnings:

@@ -43,10 +43,10 @@ def score(
     annulled (void, annulled, ambiguous, cancelled, a tie or fraction) are left out and counted.
     Brier scores follow the binary convention: 0 best, 1 worst.
     """
-    from augur_pipeline.diagnostics.diagrams import DiagramData, reliability_diagram
-    from augur_pipeline.diagnostics.report import bin_rows, curve_rows, report
-    from augur_pipeline.diagnostics.score_file import ScoreColumns, read_forecasts
+    from augur_pipeline.diagnostics.calibration.report import bin_rows, curve_rows, report
+    from augur_pipeline.diagnostics.calibration.score_file import ScoreColumns, read_forecasts
     from augur_pipeline.exports.file_names import file_name
+    from augur_pipeline.pictures.diagrams import DiagramData, reliability_diagram
     from augur_pipeline.policy import Policy
 
     columns = ScoreColumns(probability, outcome, episode, weight, by)

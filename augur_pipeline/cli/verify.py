@@ -25,12 +25,12 @@ def verify(home_directory: str, receipt: Path | None) -> None:
     recomputed. Exit code 1 on any difference, 0 without.
     """
     if receipt is None:
-        from augur_pipeline.exports.verify_published import verify_home
+        from augur_pipeline.verify.home import verify_home
 
         findings = verify_home(Home.at(home_directory))
     else:
-        from augur_pipeline.exports.differences import Findings
-        from augur_pipeline.exports.verify_receipt import verify_receipt
+        from augur_pipeline.verify.findings import Findings
+        from augur_pipeline.verify.receipt import verify_receipt
 
         findings = Findings()
         verify_receipt(receipt, findings)

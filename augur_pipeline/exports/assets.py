@@ -2,14 +2,14 @@
 
 from dagster import AssetExecutionContext, MaterializeResult, MetadataValue, asset
 
-from augur_pipeline.exports.passports import STATEMENT
-from augur_pipeline.exports.published import publish
+from augur_pipeline.exports.passports.files import STATEMENT
+from augur_pipeline.exports.publish import publish
 from augur_pipeline.exports.tables import Passports
 from augur_pipeline.policy import Operations
 from augur_pipeline.store.clock import iso
-from augur_pipeline.store.display import OWNERS, describe
 from augur_pipeline.store.failures import shown_as_failures
 from augur_pipeline.store.history import prune_history
+from augur_pipeline.store.metadata import OWNERS, describe
 from augur_pipeline.store.resource import Store
 
 
@@ -35,7 +35,7 @@ def passports(store: Store) -> MaterializeResult[None]:
     """Count every agent's lifetime."""
     with shown_as_failures():
         store.require("season_scores", "agent_season_brier", "rejected_rows")
-        store.run(__package__, "passports")
+        store.run("augur_pipeline.exports.passports", "passports")
         return MaterializeResult(metadata=describe(store, Passports))
 
 

@@ -1,26 +1,31 @@
 """The published tables and the rules a publication must pass."""
 
-from augur_pipeline.diagnostics.comparison_rules import RULES as COMPARISON_RULES
-from augur_pipeline.diagnostics.comparison_tables import (
-    AgentComparisons,
-    AgentComparisonsByEpisode,
+from augur_pipeline.diagnostics.benchmarks.rules import RULES as BENCHMARK_RULES
+from augur_pipeline.diagnostics.benchmarks.tables import (
     BenchmarkForecasts,
     BenchmarkRefusals,
     BenchmarkSkill,
-    BrierBounds,
-    EpisodeWeightedBrier,
-    FlatSells,
-    Missingness,
-    OrientationAudit,
-    Questions,
 )
-from augur_pipeline.diagnostics.tables import (
+from augur_pipeline.diagnostics.calibration.tables import (
     CalibrationDiagnostics,
     ReliabilityBins,
     ReliabilityCurve,
-    ScoredForecasts,
+)
+from augur_pipeline.diagnostics.comparisons.rules import RULES as COMPARISON_RULES
+from augur_pipeline.diagnostics.comparisons.tables import (
+    AgentComparisons,
+    AgentComparisonsByEpisode,
+    FlatSells,
+    OrientationAudit,
+)
+from augur_pipeline.diagnostics.missingness.tables import (
+    BrierBounds,
+    EpisodeWeightedBrier,
+    Missingness,
 )
 from augur_pipeline.exports.tables import Passports, RunInfo
+from augur_pipeline.forecasts.rules import RULES as FORECAST_RULES
+from augur_pipeline.forecasts.tables import Questions, ScoredForecasts
 from augur_pipeline.intake.rules import RULES as INTAKE_RULES
 from augur_pipeline.intake.tables import Benchmarks, InputFiles, Seasons
 from augur_pipeline.ledger.rules import RULES as LEDGER_RULES
@@ -35,6 +40,7 @@ from augur_pipeline.ledger.tables import (
     SealedCalls,
     Settlements,
 )
+from augur_pipeline.prices.rules import RULES as PRICE_RULES
 from augur_pipeline.scores.rules import RULES as SCORES_RULES
 from augur_pipeline.scores.tables import AgentSeasonBrier, ScoreTerms, SeasonScores
 from augur_pipeline.store.tables import Model
@@ -78,6 +84,14 @@ PUBLISHED_TABLES: tuple[Model, ...] = (*CONTENT_TABLES, RunInfo)
 
 BLOCKING_RULES = tuple(
     rule
-    for rule in (*INTAKE_RULES, *LEDGER_RULES, *SCORES_RULES, *COMPARISON_RULES)
+    for rule in (
+        *PRICE_RULES,
+        *INTAKE_RULES,
+        *LEDGER_RULES,
+        *FORECAST_RULES,
+        *SCORES_RULES,
+        *BENCHMARK_RULES,
+        *COMPARISON_RULES,
+    )
     if rule.is_blocking
 )

@@ -11,14 +11,6 @@ RULES = (
         ".parquet files directly in them are.",
         is_blocking=False,
     ),
-    Rule(
-        __package__,
-        "raw_prices",
-        "price_conflicts",
-        "Instants at which a pool's prices differ and sequence does not decide which came first: "
-        "equal or none, or some prices with one beside others without.",
-        is_blocking=False,
-    ),
 )
 
 intake_checks = build_checks("intake_checks", RULES)

@@ -8,9 +8,10 @@ from typing import Any
 
 from augur_pipeline.errors import InputError
 from augur_pipeline.home import has_file
-from augur_pipeline.intake.columns import BENCHMARKS, SCORE_TERMS, SEASONS, LandingKind
-from augur_pipeline.intake.landing import LandingFile, create_landing_table, land
+from augur_pipeline.intake.kinds import BENCHMARKS, SCORE_TERMS, SEASONS
 from augur_pipeline.intake.tables import BENCHMARK_KINDS, BENCHMARK_SCOPES, COIN_FLIP
+from augur_pipeline.landing.columns import LandingKind
+from augur_pipeline.landing.files import LandingFile, create_landing_table, land
 from augur_pipeline.policy import Policy
 from augur_pipeline.store.resource import Store
 

@@ -4,8 +4,8 @@ from dagster import MaterializeResult, asset
 
 from augur_pipeline.ledger.steps import seal_calls, select_eligible, settle_calls
 from augur_pipeline.ledger.tables import EligibleCalls, ResolvedOutcomes, SealedCalls
-from augur_pipeline.store.display import OWNERS, describe, table_metadata
 from augur_pipeline.store.failures import shown_as_failures
+from augur_pipeline.store.metadata import OWNERS, describe, table_metadata
 from augur_pipeline.store.resource import Store
 
 

@@ -10,9 +10,12 @@ from typing import Any
 import duckdb
 
 from augur_pipeline.home import Home
-from augur_pipeline.intake.columns import CALLS, PRICES, LandingKind
-from augur_pipeline.intake.landing import create_landing_table, land, landing_files
+from augur_pipeline.intake.kinds import CALLS
+from augur_pipeline.landing.columns import LandingKind
+from augur_pipeline.landing.files import create_landing_table, land, landing_files
 from augur_pipeline.policy import Policy
+from augur_pipeline.prices.kinds import PRICES
+from augur_pipeline.prices.steps import install_price_finding, judged_prices
 from augur_pipeline.store.grammar import install_grammar
 from augur_pipeline.store.published import open_published, read_run_info
 from augur_pipeline.store.sql import load_sql, rows_as_dicts
@@ -84,6 +87,7 @@ def call_life(home: Home, call_id: str) -> CallLife:
         prices: list[Row] = []
         if sealed is not None and outcome is not None:
             closes_at = sealed["due_at"] + timedelta(hours=policy.window_hours)
+            install_price_finding(connection)
             _land_wanted(
                 connection,
                 Path(scratch),
@@ -97,7 +101,7 @@ def call_life(home: Home, call_id: str) -> CallLife:
                     "last": closes_at + MARGIN,
                 },
             )
-            prices = _judged_prices(connection)
+            prices = judged_prices(connection)
     return CallLife(
         call_id,
         run["as_of"],
@@ -167,19 +171,6 @@ def _landed_calls(connection: duckdb.DuckDBPyConnection, names: dict[int, str]) 
         """,
     )
     return [{**row, "source_file": names[row["file_number"]]} for row in rows]
-
-
-def _judged_prices(connection: duckdb.DuckDBPyConnection) -> list[Row]:
-    """The landed prices with their fates, in the order that counts."""
-    for name in ("crowded_prices", "raw_prices"):
-        connection.execute(load_sql("augur_pipeline.intake", name))
-    return rows_as_dicts(
-        connection,
-        """
-        SELECT recorded_at, price, sequence, fate, reason FROM raw_prices
-        ORDER BY recorded_at, sequence NULLS LAST, file_number, source_line
-        """,
-    )
 
 
 def shown_prices(life: CallLife, before: int = 2, inside: int = 4) -> tuple[list[Row], int]:

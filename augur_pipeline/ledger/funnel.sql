@@ -1,5 +1,5 @@
 -- funnel: how many landing rows of each file met which fate.
--- grain: kind, file, fate, reason    inputs: call_fates, raw_prices, input_files
+-- grain: kind, file, fate, reason    inputs: call_fates, price_fates, input_files
 -- rule: contract §4: the funnel sums to the rows read
 CREATE OR REPLACE TABLE funnel AS
 WITH fates AS (
@@ -9,9 +9,8 @@ WITH fates AS (
 
     UNION ALL
 
-    SELECT 'prices' AS kind, file_number, fate, reason, count(*) AS rows
-    FROM raw_prices
-    GROUP BY file_number, fate, reason
+    SELECT 'prices' AS kind, file_number, fate, reason, rows
+    FROM price_fates
 )
 
 SELECT fates.kind, source_file, fate, reason, fates.rows

@@ -1,6 +1,6 @@
 -- rejected_rows: every landing row that was rejected, with its reason, for whoever sent it.
 -- grain: one landing row    key: kind, source_file, source_line
--- inputs: call_fates, raw_calls, sealed_calls, raw_prices, input_files
+-- inputs: call_fates, raw_calls, sealed_calls, rejected_prices, input_files
 CREATE OR REPLACE TABLE rejected_rows AS
 WITH rejected AS (
     SELECT
@@ -76,13 +76,9 @@ WITH rejected AS (
             WHEN 'price_not_positive' THEN 'price'
             WHEN 'bad_sequence' THEN 'sequence'
         END AS column_name,
-        malformed_text, pool_id,
-        coalesce(recorded_at_text, CAST(recorded_at AS VARCHAR)) AS recorded_at_given,
-        coalesce(price_text, CAST(price AS VARCHAR)) AS price_given,
-        sequence_text AS sequence_given,
+        malformed_text, pool_id, recorded_at_given, price_given, sequence_given,
         FALSE AS is_like_percent
-    FROM raw_prices
-    WHERE fate = 'rejected'
+    FROM rejected_prices
 )
 
 SELECT

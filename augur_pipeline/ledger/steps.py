@@ -6,6 +6,7 @@ from dagster import Failure, MetadataValue
 from augur_pipeline.errors import LedgerError
 from augur_pipeline.ledger.lookalikes import make_id_skeletons
 from augur_pipeline.ledger.tables import EligibleCalls, SealedCalls, Settlements
+from augur_pipeline.prices.steps import find_first_prices
 from augur_pipeline.store.resource import Store
 from augur_pipeline.store.sql import load_sql
 from augur_pipeline.store.upgrades import make_previous
@@ -13,7 +14,7 @@ from augur_pipeline.store.upgrades import make_previous
 
 def seal_calls(store: Store) -> None:
     """Seal new calls and give every landing row its one fate (contract §4)."""
-    store.require("raw_calls", "raw_prices", "seasons", "input_files")
+    store.require("raw_calls", "price_fates", "rejected_prices", "seasons", "input_files")
     make_previous(store, SealedCalls)
     store.connection.execute(load_sql(__package__, "seal"))
     _refuse_broken_seals(store)
@@ -45,11 +46,12 @@ def select_eligible(store: Store) -> None:
 
 def settle_calls(store: Store) -> None:
     """Resolve, expire, and compare what is settled with all prices now known (contract §5)."""
-    store.require("eligible_calls", "seasons", "usable_prices", "crowded_prices", "price_spacing")
+    store.require("sealed_calls", "eligible_calls", "seasons")
     make_previous(store, Settlements)
     store.connection.execute(load_sql(__package__, "outcome"))
+    store.run(__package__, "due_calls")
+    find_first_prices(store)
     for name in (
-        "first_prices",
         "settlements",
         "resolved_outcomes",
         "late_outcomes",

@@ -3,8 +3,8 @@
 from dagster import MaterializeResult, asset
 
 from augur_pipeline.scores.tables import AgentSeasonBrier, SeasonScores
-from augur_pipeline.store.display import OWNERS, describe, table_metadata
 from augur_pipeline.store.failures import shown_as_failures
+from augur_pipeline.store.metadata import OWNERS, describe, table_metadata
 from augur_pipeline.store.resource import Store
 
 

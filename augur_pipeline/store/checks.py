@@ -13,8 +13,8 @@ from dagster import (
     multi_asset_check,
 )
 
-from augur_pipeline.store.display import table_metadata
 from augur_pipeline.store.failures import shown_as_failures
+from augur_pipeline.store.metadata import table_metadata
 from augur_pipeline.store.resource import Store
 
 logger = logging.getLogger(__name__)

@@ -1,10 +1,12 @@
 """The run's clock: the one place that reads the machine's time (contract §3)."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from dagster import ConfigurableResource, InitResourceContext
 from pydantic import Field, PrivateAttr
 
+from augur_pipeline.errors import ClockError
+from augur_pipeline.policy import Policy
 from augur_pipeline.store.grammar import parse_time
 
 
@@ -37,3 +39,12 @@ class RunClock(ConfigurableResource["RunClock"]):
     def reading(self) -> datetime:
         """The instant (naive UTC); raises `ClockError` where `as_of` is no time."""
         return parse_time(self.as_of) if self.as_of.strip() else self._started_at
+
+
+def refuse_lead(as_of: datetime, policy: Policy) -> None:
+    """Raise `ClockError` where the run's clock leads the machine's by more than admitted."""
+    if as_of > machine_time() + timedelta(minutes=policy.clock_lead_minutes):
+        raise ClockError(
+            f"as_of {iso(as_of)} lies in the future (the machine says {iso(machine_time())}); "
+            "a run cannot know what has not happened"
+        )

@@ -22,7 +22,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from augur_pipeline.errors import InputError
-from augur_pipeline.store.tables import Model, columns_of, key_of, name_of
+from augur_pipeline.store.tables import (
+    Model,
+    columns_of,
+    key_of,
+    name_of,
+)
 
 _AT_ONCE = 122_880
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import duckdb
 
-from augur_pipeline.errors import InputError, LedgerError
+from augur_pipeline.errors import ClockError, InputError, LedgerError
 from augur_pipeline.home import Home
+from augur_pipeline.store.clock import iso
 from augur_pipeline.store.digests import run_digest, stored_content_digest
 from augur_pipeline.store.export_sets import export_set
 from augur_pipeline.store.resource import Store
@@ -208,3 +209,11 @@ def _key_shown(columns: Sequence[str], row: Sequence[Any]) -> str:
     values = dict(zip(columns, row, strict=True))
     names = [name for name in columns if name.endswith("_id")] or columns[:1]
     return ", ".join(f"{name} {values[name]!r}" for name in names)
+
+
+def refuse_backwards(as_of: datetime, published: Published | None) -> None:
+    """Raise `ClockError` where the run's clock lies before the last published one."""
+    if published is not None and as_of < published.as_of:
+        raise ClockError(
+            f"as_of {iso(as_of)} is before the last published as_of {iso(published.as_of)}"
+        )

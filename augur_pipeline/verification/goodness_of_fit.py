@@ -20,7 +20,12 @@ from augur_pipeline.verification._validation import (
     check_forecasts,
     check_whole_number,
 )
-from augur_pipeline.verification.bins import BinSums, bin_sums, binning_convention, check_binning
+from augur_pipeline.verification.bins import (
+    BinSums,
+    bin_sums,
+    binning_convention,
+    check_binning,
+)
 from augur_pipeline.verification.reasons import NO_DEGREES_OF_FREEDOM, NO_ROWS, NO_VARIANCE
 
 

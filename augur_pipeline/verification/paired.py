@@ -25,7 +25,12 @@ from augur_pipeline.verification._validation import (
     check_probabilities,
 )
 from augur_pipeline.verification.intervals import FEWEST_EPISODES
-from augur_pipeline.verification.reasons import FEW_EPISODES, FEW_MISSES, NO_ROWS, ZERO_SPREAD
+from augur_pipeline.verification.reasons import (
+    FEW_EPISODES,
+    FEW_MISSES,
+    NO_ROWS,
+    ZERO_SPREAD,
+)
 from augur_pipeline.verification.scores import BRIER_CONVENTION
 
 

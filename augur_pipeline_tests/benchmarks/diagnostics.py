@@ -16,7 +16,12 @@ from sklearn.calibration import calibration_curve
 from sklearn.metrics import brier_score_loss
 
 from augur_pipeline import verification
-from augur_pipeline.diagnostics.report import ForecastRows, bin_rows, curve_rows, report
+from augur_pipeline.diagnostics.calibration.report import (
+    ForecastRows,
+    bin_rows,
+    curve_rows,
+    report,
+)
 from augur_pipeline.policy import Policy
 
 

@@ -12,9 +12,9 @@ import pytest
 from click.testing import Result
 from dagster import AssetKey, DagsterInstance, DagsterRunStatus, build_schedule_context
 
-from augur_pipeline.exports.published import publish
-from augur_pipeline.intake.assets import refuse_lead
+from augur_pipeline.exports.publish import publish
 from augur_pipeline.policy import Policy
+from augur_pipeline.store.clock import refuse_lead
 from augur_pipeline.store.grammar import parse_time
 from augur_pipeline.store.resource import Store
 from augur_pipeline_tests.cli.processes import (

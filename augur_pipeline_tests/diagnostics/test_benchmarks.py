@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from augur_pipeline.diagnostics.benchmark_steps import forecast_benchmarks, measure_skill
-from augur_pipeline.diagnostics.comparison_rules import BENCHMARK_RULES
-from augur_pipeline.diagnostics.comparison_steps import number_forecasts
+from augur_pipeline.diagnostics.benchmarks.rules import RULES as BENCHMARK_RULES
+from augur_pipeline.diagnostics.benchmarks.steps import forecast_benchmarks, measure_skill
 from augur_pipeline.errors import InputError
+from augur_pipeline.forecasts.steps import number_forecasts
 from augur_pipeline.intake.settings import land_settings
 from augur_pipeline.policy import Policy
 from augur_pipeline.store.checks import find

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from augur_pipeline import verification
-from augur_pipeline.diagnostics.report import ForecastRows, report
+from augur_pipeline.diagnostics.calibration.report import ForecastRows, report
 from augur_pipeline_tests.nights import GOOD_CALL, make_home, night, query, table
 
 

@@ -8,12 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from augur_pipeline.diagnostics.comparison_rules import QUESTION_RULES
-from augur_pipeline.diagnostics.comparison_steps import (
-    compare_on_days,
-    compare_on_questions,
-    number_forecasts,
-)
+from augur_pipeline.diagnostics.comparisons.steps import compare_on_days, compare_on_questions
+from augur_pipeline.forecasts.rules import RULES as QUESTION_RULES
+from augur_pipeline.forecasts.steps import number_forecasts
 from augur_pipeline.store.checks import find
 from augur_pipeline.store.resource import Store
 from augur_pipeline.verification import difference_interval

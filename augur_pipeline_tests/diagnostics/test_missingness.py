@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from augur_pipeline.diagnostics.comparison_steps import number_forecasts
-from augur_pipeline.diagnostics.missingness_steps import bound_brier, weigh_episodes
+from augur_pipeline.diagnostics.missingness.steps import bound_brier, weigh_episodes
+from augur_pipeline.forecasts.steps import number_forecasts
 from augur_pipeline.store.resource import Store
 from augur_pipeline_tests.diagnostics.arena import call, fill, rows_of
 from augur_pipeline_tests.nights import GOOD_CALL, make_home, night, query, table

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from augur_pipeline.diagnostics.comparison_rules import ORIENTATION_RULES
-from augur_pipeline.diagnostics.comparison_steps import audit_orientation, number_forecasts
+from augur_pipeline.diagnostics.comparisons.rules import RULES as ORIENTATION_RULES
+from augur_pipeline.diagnostics.comparisons.steps import audit_orientation
+from augur_pipeline.forecasts.steps import number_forecasts
 from augur_pipeline.store.checks import find
 from augur_pipeline.store.resource import Store
 from augur_pipeline.verification import difference_interval

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from augur_pipeline.exports.catalog import PUBLISHED_TABLES
 from augur_pipeline.exports.file_names import file_name
-from augur_pipeline.exports.passports import passport_schema
-from augur_pipeline.exports.published import publish
+from augur_pipeline.exports.passports.files import passport_schema
+from augur_pipeline.exports.publish import publish
 from augur_pipeline.sample import SampleSize, write_sample
 from augur_pipeline.store.tables import name_of
 from augur_pipeline_tests.nights import (

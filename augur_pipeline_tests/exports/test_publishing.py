@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from augur_pipeline.errors import PublishError
-from augur_pipeline.exports import published as publication
+from augur_pipeline.exports import publish as publication
 from augur_pipeline.exports.catalog import BLOCKING_RULES, CONTENT_TABLES, PUBLISHED_TABLES
 from augur_pipeline.exports.dictionary import dictionary_page
-from augur_pipeline.exports.published import publish
+from augur_pipeline.exports.publish import publish
 from augur_pipeline.store.digests import content_digest
 from augur_pipeline.store.resource import Store
 from augur_pipeline.store.tables import Model, key_of, name_of

@@ -23,17 +23,17 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
+from augur_pipeline.arithmetic import decimal_text, double_of, units_of
 from augur_pipeline.cli import main
-from augur_pipeline.exports.differences import Findings
 from augur_pipeline.exports.file_names import file_name
-from augur_pipeline.exports.receipt_layout import field_text, receipt_bytes
-from augur_pipeline.exports.receipts import receipt_files, receipt_schema
-from augur_pipeline.exports.recompute import decimal_text, double_of, units_of
-from augur_pipeline.exports.verify_receipt import NoReceiptError, verify_receipt
+from augur_pipeline.exports.receipts.files import receipt_files, receipt_schema
+from augur_pipeline.exports.receipts.layout import field_text, receipt_bytes
 from augur_pipeline.store.sql import load_sql
+from augur_pipeline.verify.findings import Findings
+from augur_pipeline.verify.receipt import NoReceiptError, verify_receipt
 from augur_pipeline_tests.conftest import ROOT
-from augur_pipeline_tests.exports.tampering import SECOND, changed_text, small_home
 from augur_pipeline_tests.nights import night, query, table
+from augur_pipeline_tests.verify.tampering import SECOND, changed_text, small_home
 
 
 @pytest.fixture(scope="module")
@@ -425,7 +425,7 @@ def test_values_that_cannot_be(alone: Path, name: str) -> None:
 @pytest.fixture(scope="module")
 def cells() -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect() as connection:
-        connection.execute(load_sql("augur_pipeline.exports", "receipt_cells"))
+        connection.execute(load_sql("augur_pipeline.exports.receipts", "receipt_cells"))
         yield connection
 
 

@@ -8,9 +8,9 @@ import pytest
 from dagster import DagsterInstance
 
 from augur_pipeline.errors import LedgerError
-from augur_pipeline.exports.verify_published import verify_home
 from augur_pipeline.home import Home
 from augur_pipeline.store.continuity import NEW_LEDGER_RUN
+from augur_pipeline.verify.home import verify_home
 from augur_pipeline_tests.cli.processes import augur, hand_home, last_line
 from augur_pipeline_tests.cli.test_run import assert_one_line
 from augur_pipeline_tests.nights import (

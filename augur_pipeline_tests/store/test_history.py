@@ -31,13 +31,13 @@ from dagster._core.storage.event_log.sqlite import sqlite_event_log
 from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 
 from augur_pipeline.definitions import defs
-from augur_pipeline.diagnostics import diagram_files
 from augur_pipeline.errors import PolicyError
 from augur_pipeline.exports.file_names import file_name
 from augur_pipeline.home import Home
+from augur_pipeline.pictures import diagram_files
 from augur_pipeline.policy import Operations, Policy
-from augur_pipeline.store.display import table_metadata
 from augur_pipeline.store.history import prune_history
+from augur_pipeline.store.metadata import table_metadata
 from augur_pipeline_tests.nights import (
     GOOD_CALL,
     LATER,
@@ -279,7 +279,7 @@ def seasons_shown(instance: DagsterInstance, as_of: str) -> list[set[object]]:
 def test_pictures_and_tables_are_of_running_seasons(
     home: Path, instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("augur_pipeline.diagnostics.assets.MOST_A_SEASON", 1)
+    monkeypatch.setattr("augur_pipeline.diagnostics.calibration.assets.MOST_A_SEASON", 1)
     monkeypatch.setattr(diagram_files, "MOST_A_SEASON", 1)
     assert seasons_shown(instance, "2024-01-03T00:00:00Z") == [{"S1"}] * 3
     # S1 has ended, its call is settled since January; the call of S2 is pending

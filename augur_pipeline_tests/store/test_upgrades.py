@@ -9,11 +9,11 @@ from click.testing import CliRunner
 
 from augur_pipeline.cli import main
 from augur_pipeline.errors import LedgerError
-from augur_pipeline.exports.verify_published import verify_home
 from augur_pipeline.home import Home
 from augur_pipeline.store.digests import run_digest
 from augur_pipeline.store.sql import rows_as_dicts
 from augur_pipeline.store.upgrades import LEDGER_VERSION
+from augur_pipeline.verify.home import verify_home
 from augur_pipeline_tests.cli.processes import last_line
 from augur_pipeline_tests.nights import PRICE_COLUMNS, night, query, write_csv
 from augur_pipeline_tests.store.ledgers import LEDGERS, unpack

@@ -1,0 +1,16 @@
+"""Checks on benchmarks."""
+
+from augur_pipeline.store.checks import Rule, build_checks
+
+RULES = (
+    Rule(
+        __package__,
+        "benchmark_forecasts",
+        "benchmark_locked_late",
+        "Benchmarks that were fixed after a season's first forecast: refused for that season.",
+        is_blocking=False,
+    ),
+)
+
+
+benchmark_checks = build_checks("benchmark_checks", RULES)

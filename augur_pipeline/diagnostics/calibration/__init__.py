@@ -1,0 +1,1 @@
+"""How well calibrated every forecaster is, with intervals and tests by episode."""

@@ -1,1 +1,0 @@
-"""Rules of the diagnostics, as counter-example queries."""

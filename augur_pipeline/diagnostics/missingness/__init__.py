@@ -1,0 +1,1 @@
+"""What expired without an outcome, and what it could move."""

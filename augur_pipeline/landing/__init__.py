@@ -1,0 +1,1 @@
+"""Landing files to typed rows, of any kind: it knows no stage."""

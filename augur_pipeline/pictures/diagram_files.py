@@ -1,0 +1,117 @@
+"""Reliability diagrams of the published forecasts: files of each season, pictures for the UI.
+
+Seasons of calls only. A season's forecasters stand in order of their resolved calls, most first,
+then by id; those without any come last. Rows are read in sorted order and no picture holds a date,
+so the same tables give the same bytes.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
+from augur_pipeline.pictures.diagrams import DiagramData, reliability_diagram, small_multiples
+from augur_pipeline.store.sql import load_sql
+
+SEASON_PICTURE = "~season.png"
+"""All forecasters of a season. No encoded id starts with `~`, so no agent's file has this name."""
+
+MOST_PANELS = 24
+"""Forecasters on a season's picture: more would be unreadable, and too large for a page."""
+
+
+@dataclass(frozen=True)
+class _Forecaster:
+    season_id: str
+    agent_id: str
+    data: DiagramData
+
+
+MOST_A_SEASON = 24
+"""Diagrams drawn per season, of the agents with most resolved calls; 0 draws none."""
+
+
+def write_diagrams(
+    connection: duckdb.DuckDBPyConnection,
+    folder: Path,
+    most: int,
+    file_name: Callable[[str], str],
+    pictures: Mapping[str, bytes],
+) -> int:
+    """Write `<season>/<agent>.png` and `<season>/~season.png` under `folder`.
+
+    connection: holds `scored_forecasts`
+    most:       forecasters per season that get a file
+    file_name:  an injective, safe name for an id (exports' own), without suffix
+    pictures:   the seasons' own, as `season_pictures` draws them
+    Returns:    the number of files written
+    """
+    written = 0
+    for season_id, forecasters in _seasons(connection, most):
+        season_folder = folder / file_name(season_id)
+        season_folder.mkdir(parents=True, exist_ok=True)
+        for forecaster in forecasters:
+            picture = reliability_diagram(_titled(forecaster, with_season=True))
+            (season_folder / f"{file_name(forecaster.agent_id)}.png").write_bytes(picture)
+        (season_folder / SEASON_PICTURE).write_bytes(pictures[season_id])
+        written += len(forecasters) + 1
+    return written
+
+
+def season_pictures(connection: duckdb.DuckDBPyConnection, most: int) -> dict[str, bytes]:
+    """Small multiples of each season, by season id, for up to `most` (and 24) forecasters."""
+    return {
+        season_id: small_multiples(season_id, [_titled(f, with_season=False) for f in forecasters])
+        for season_id, forecasters in _seasons(connection, min(most, MOST_PANELS))
+    }
+
+
+def _titled(forecaster: _Forecaster, *, with_season: bool) -> DiagramData:
+    title = forecaster.agent_id
+    if with_season:
+        title = f"{title} · {forecaster.season_id}"
+    data = forecaster.data
+    return DiagramData(title, data.p, data.y, data.episodes)
+
+
+def _seasons(
+    connection: duckdb.DuckDBPyConnection, most: int
+) -> Iterator[tuple[str, list[_Forecaster]]]:
+    """Each season, in order of ids, with its forecasters: one season's rows at a time."""
+    chosen = connection.execute(load_sql(__package__, "diagram_forecasters"), {"most": most})
+    by_season: dict[str, list[str]] = {}
+    for season_id, agent_id in chosen.fetchall():
+        by_season.setdefault(season_id, []).append(agent_id)
+    statement = load_sql(__package__, "diagram_rows")
+    for season_id, agent_ids in by_season.items():
+        columns = connection.execute(
+            statement, {"season_id": season_id, "agent_ids": agent_ids}
+        ).fetchnumpy()
+        rows_of = _rows_of_each(np.asarray(columns["agent_rank"]), len(agent_ids))
+        episodes = np.ma.asarray(columns["block"])
+        yield (
+            season_id,
+            [
+                _Forecaster(
+                    season_id,
+                    agent_id,
+                    DiagramData(
+                        agent_id,
+                        np.asarray(columns["probability"])[rows],
+                        np.asarray(columns["outcome"])[rows],
+                        episodes[rows].tolist(),
+                    ),
+                )
+                for agent_id, rows in zip(agent_ids, rows_of, strict=True)
+            ],
+        )
+
+
+def _rows_of_each(rank: NDArray[np.int64], forecasters: int) -> list[slice]:
+    """The rows of each forecaster: they come sorted by its rank, 1 … forecasters."""
+    ends = np.searchsorted(rank, np.arange(1, forecasters + 2))
+    return [slice(int(a), int(b)) for a, b in pairwise(ends)]

@@ -1,0 +1,16 @@
+"""Checks on prices."""
+
+from augur_pipeline.store.checks import Rule, build_checks
+
+RULES = (
+    Rule(
+        __package__,
+        "raw_prices",
+        "price_conflicts",
+        "Instants at which a pool's prices differ and sequence does not decide which came first: "
+        "equal or none, or some prices with one beside others without.",
+        is_blocking=False,
+    ),
+)
+
+price_checks = build_checks("price_checks", RULES)
