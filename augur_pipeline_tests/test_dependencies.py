@@ -14,7 +14,7 @@ import pytest
 from augur_pipeline_tests.conftest import ROOT
 
 USED_OTHERWISE = {
-    "mypy", "ruff", "pytest-xdist", "pytest-timeout",  # programs and plugins
+    "mypy", "ruff", "pre-commit", "pytest-xdist", "pytest-timeout",  # programs and plugins
 }  # fmt: skip
 
 
