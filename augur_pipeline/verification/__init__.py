@@ -45,6 +45,12 @@ from augur_pipeline.verification.intervals import (
     skill_interval,
 )
 from augur_pipeline.verification.odds import remove_overround
+from augur_pipeline.verification.paired import (
+    EpisodeSums,
+    PairedDifferences,
+    holm_adjusted,
+    paired_differences,
+)
 from augur_pipeline.verification.scores import (
     BRIER_CONVENTION,
     LOG_LOSS_CLIP,
@@ -69,8 +75,10 @@ __all__ = [
     "ConsistencyBand",
     "Corp",
     "DebiasedReliability",
+    "EpisodeSums",
     "HosmerLemeshow",
     "Interval",
+    "PairedDifferences",
     "Spiegelhalter",
     "brier_interval",
     "brier_score",
@@ -85,9 +93,11 @@ __all__ = [
     "debiased_reliability",
     "decompose_brier",
     "difference_interval",
+    "holm_adjusted",
     "hosmer_lemeshow",
     "impossible_rows",
     "log_loss",
+    "paired_differences",
     "reliability_table",
     "remove_overround",
     "sharpness",

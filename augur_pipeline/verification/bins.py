@@ -188,7 +188,11 @@ def reliability_table(
     and t the Student quantile at max(G_eff − 1, 1) degrees of freedom, G_eff = n_k²/Σ n_gk². Where
     SE_k says nothing (o is 0 or 1, SE_k = 0, one episode), n_eff = G_eff.
 
-    Source: Wilson (1927), Journal of the American Statistical Association 22
+    Source: Wilson (1927), Journal of the American Statistical Association 22,
+            doi:10.1080/01621459.1927.10502953
+
+    >>> [(b.n, b.observed_rate) for b in reliability_table([0.9, 0.7, 0.6, 0.2], [1, 0, 1, 0], 2)]
+    [(1, 0.0), (3, 0.6666666666666666)]
     """
     count, rule = check_binning(bins, scheme)
     probability, outcome = check_forecasts(p, y)

@@ -135,7 +135,10 @@ def corp(p: ArrayLike, y: ArrayLike, weights: ArrayLike | None = None) -> Corp:
 
     p, y, weights:  as `brier_score`
     Raises:   ValueError for bad rows or weights
-    Source:   Dimitriadis, Gneiting & Jordan (2021), PNAS 118
+    Source:   Dimitriadis, Gneiting & Jordan (2021), PNAS 118, doi:10.1073/pnas.2016191118
+
+    >>> corp([0.9, 0.7, 0.6, 0.2], [1, 0, 1, 0]).recalibrated.tolist()
+    [0.0, 0.5, 0.5, 1.0]
     """
     counted = counted_forecasts(p, y, weights)
     if counted is None:

@@ -101,7 +101,12 @@ def hosmer_lemeshow(
     bins, scheme:  as `reliability_table`
     fitted_parameters:  parameters fitted on these rows, ≥ 0
     Raises:   ValueError for bad rows, K, scheme or fitted_parameters
-    Source:   Hosmer & Lemeshow (1980), Communications in Statistics A 9
+    Source:   Hosmer & Lemeshow (1980), Communications in Statistics A 9,
+              doi:10.1080/03610928008827941
+
+    >>> p, y = [0.2] * 10 + [0.8] * 10, [1] * 2 + [0] * 8 + [1] * 7 + [0] * 3
+    >>> round(hosmer_lemeshow(p, y, bins=2).statistic, 12)
+    0.625
     """
     count, rule = check_binning(bins, scheme)
     fitted = check_whole_number(fitted_parameters, "fitted_parameters", 0)
@@ -148,7 +153,10 @@ def spiegelhalter(p: ArrayLike, y: ArrayLike) -> Spiegelhalter:
 
     p, y:     (n,) probabilities in [0, 1] and outcomes 0 or 1
     Raises:   ValueError for bad rows
-    Source:   Spiegelhalter (1986), Statistics in Medicine 5
+    Source:   Spiegelhalter (1986), Statistics in Medicine 5, doi:10.1002/sim.4780050506
+
+    >>> round(spiegelhalter([0.9] * 4, [1, 1, 1, 0]).z, 6)
+    1.0
     """
     probability, outcome = check_forecasts(p, y)
     if probability.size == 0:
@@ -181,7 +189,11 @@ def calibration_line(p: ArrayLike, y: ArrayLike, clip: float = 1e-6) -> Calibrat
     clip:     in (0, ½); p below it or above 1 − clip has no usable logit, is moved there and
               counted
     Raises:   ValueError for bad rows or clip
-    Source:   Cox (1958), Biometrika 45
+    Source:   Cox (1958), Biometrika 45, doi:10.1093/biomet/45.3-4.562
+
+    >>> line = calibration_line([0.2] * 4 + [0.8] * 4, [0, 0, 0, 1, 1, 1, 1, 0])
+    >>> round(line.slope, 4)
+    0.7925
     """
     bound = check_between(clip, "clip", 0.0, 0.5)
     probability, outcome = check_forecasts(p, y)

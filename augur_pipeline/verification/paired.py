@@ -145,7 +145,10 @@ def holm_adjusted(p_values: ArrayLike) -> FloatArray:
     p_values:  (m,) p-values of one family, in [0, 1]
     Returns:   (m,) in the given order; reject those below α and the family errs at most α
     Raises:    ValueError for anything that is no probability
-    Source:    Holm (1979), Scandinavian Journal of Statistics 6
+    Source:    Holm (1979), Scandinavian Journal of Statistics 6, jstor.org/stable/4615733
+
+    >>> [round(p, 12) for p in holm_adjusted([0.01, 0.04, 0.03]).tolist()]
+    [0.03, 0.06, 0.06]
     """
     p = check_probabilities(p_values, "p_values")
     order = np.argsort(p, kind="stable")

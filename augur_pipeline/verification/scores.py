@@ -32,7 +32,11 @@ def brier_score(p: ArrayLike, y: ArrayLike, weights: ArrayLike | None = None) ->
     weights:  (n,) finite and ≥ 0, on any scale; None weighs every row equally
     Returns:  a number in [0, 1]; None for no rows (or no row of positive weight)
     Raises:   ValueError for anything that is no probability, outcome or weight
-    Source:   Brier (1950), Monthly Weather Review 78, in its one-class form
+    Source:   Brier (1950), Monthly Weather Review 78, in its one-class form,
+              doi:10.1175/1520-0493(1950)078<0001:VOFEIT>2.0.CO;2
+
+    >>> round(brier_score([0.9, 0.7, 0.6, 0.2], [1, 0, 1, 0]), 12)
+    0.175
     """
     counted = counted_forecasts(p, y, weights)
     return None if counted is None else mean_squared_loss(*counted)
@@ -50,7 +54,11 @@ def log_loss(
     p, y, weights, Raises:  as `brier_score`
     clip:     None, or a number in (0, ½); the house value is `LOG_LOSS_CLIP`
     Returns:  a number in [0, inf]; None for no rows
-    Source:   Good (1952), Journal of the Royal Statistical Society B 14
+    Source:   Good (1952), Journal of the Royal Statistical Society B 14,
+              doi:10.1111/j.2517-6161.1952.tb00104.x
+
+    >>> round(log_loss([0.5, 0.5], [1, 0]), 6)
+    0.693147
     """
     bound = None if clip is None else check_between(clip, "clip", 0.0, 0.5)
     counted = counted_forecasts(p, y, weights)

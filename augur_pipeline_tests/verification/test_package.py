@@ -1,6 +1,8 @@
 """Names, fields and signatures that people import, and what the package may not do."""
 
 import ast
+import doctest
+import importlib
 import inspect
 import subprocess
 import sys
@@ -31,6 +33,8 @@ SIGNATURES = {
     "calibration_tests": "p, y, episodes, bins=10, draws=1999, seed=0",
     "consistency_band": "p, y, episodes, level=0.95, draws=999, seed=0",
     "remove_overround": "odds, method='multiplicative'",
+    "holm_adjusted": "p_values",
+    "paired_differences": "sums, pairs, level=0.95",
 }
 
 FIELDS = {
@@ -48,6 +52,7 @@ FIELDS = {
     "CalibrationTests": "p_worse mcb_p_value mcb_null_mean ece_p_value ece_null_mean hl_p_value "
     "exact draws undefined_reason",
     "ConsistencyBand": "probability low high exact draws undefined_reason",
+    "PairedDifferences": "estimate low high p_value episodes undefined_reason",
 }
 
 PACKAGE = Path(v.__file__).parent
@@ -64,6 +69,16 @@ def test_signature(name):
     assert len(inspect.getdoc(getattr(v, name))) > 100
 
 
+def test_examples_in_docstrings_hold():
+    shown = 0
+    for path in sorted(PACKAGE.glob("*.py")):
+        module = importlib.import_module(f"{v.__name__}.{path.stem}")
+        failed, tried = doctest.testmod(module)
+        assert failed == 0, path.name
+        shown += tried
+    assert shown >= 10
+
+
 @pytest.mark.parametrize("name", FIELDS)
 def test_result(name):
     kind = getattr(v, name)
@@ -74,8 +89,10 @@ def test_result(name):
 
 def test_results_are_frozen_and_state_their_convention():
     p, y, e = [0.6, 0.7] * 8, [1, 0] * 8, list(range(16))
+    one, yes = np.ones(1), np.ones(1, dtype=bool)
+    sums = v.EpisodeSums(np.zeros(1, int), np.zeros(1, int), one, one, one, yes, yes, yes, yes, yes)
     results = [
-        v.reliability_table(p, y)[0], v.decompose_brier(p, y), v.corp(p, y),
+        v.paired_differences(sums, 1), v.reliability_table(p, y)[0], v.decompose_brier(p, y), v.corp(p, y),
         v.calibration_error(p, y), v.debiased_reliability(p, y, e), v.hosmer_lemeshow(p, y),
         v.spiegelhalter(p, y), v.calibration_line(p, y), v.brier_interval(p, y, e),
         v.difference_interval(p, y, p, y, e), v.skill_interval(p, y, p, y, e),
