@@ -34,11 +34,9 @@ GROUPS = {
     "season_scores": "scores",
     **dict.fromkeys(
         (
-            "scored_forecasts",
             "calibration_diagnostics",
             "benchmark_forecasts",
             "benchmark_skill",
-            "questions",
             "agent_comparisons",
             "agent_comparisons_by_episode",
             "orientation_audit",
@@ -48,6 +46,8 @@ GROUPS = {
         ),
         "diagnostics",
     ),
+    "scored_forecasts": "forecasts",
+    "questions": "forecasts",
     "passports": "exports",
     "published": "exports",
 }
