@@ -27,6 +27,7 @@ from augur_pipeline_tests.ui_support import (
 GROUPS = {
     "raw_calls": "intake",
     "raw_prices": "intake",
+    "settings": "intake",
     "sealed_calls": "ledger",
     "eligible_calls": "ledger",
     "resolved_outcomes": "ledger",

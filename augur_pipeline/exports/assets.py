@@ -14,17 +14,7 @@ from augur_pipeline.store.resource import Store
 
 
 @asset(
-    deps=[
-        "season_scores",
-        "calibration_diagnostics",
-        "benchmark_skill",
-        "agent_comparisons",
-        "agent_comparisons_by_episode",
-        "orientation_audit",
-        "missingness",
-        "brier_bounds",
-        "episode_weighted_brier",
-    ],
+    deps=["sealed_calls", "agent_season_brier", "season_scores"],
     group_name="exports",
     kinds={"duckdb", "sql", "json"},
     owners=OWNERS,
@@ -40,7 +30,27 @@ def passports(store: Store) -> MaterializeResult[None]:
 
 
 @asset(
-    deps=["passports"],
+    deps=[
+        "raw_calls",
+        "settings",
+        "sealed_calls",
+        "eligible_calls",
+        "resolved_outcomes",
+        "scored_forecasts",
+        "questions",
+        "agent_season_brier",
+        "season_scores",
+        "calibration_diagnostics",
+        "benchmark_forecasts",
+        "benchmark_skill",
+        "agent_comparisons",
+        "agent_comparisons_by_episode",
+        "orientation_audit",
+        "missingness",
+        "brier_bounds",
+        "episode_weighted_brier",
+        "passports",
+    ],
     group_name="exports",
     kinds={"duckdb", "parquet"},
     owners=OWNERS,

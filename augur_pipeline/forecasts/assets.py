@@ -10,7 +10,7 @@ from augur_pipeline.store.resource import Store
 
 
 @asset(
-    deps=["resolved_outcomes"],
+    deps=["eligible_calls", "resolved_outcomes", "settings"],
     group_name="forecasts",
     kinds={"duckdb", "sql"},
     owners=OWNERS,
@@ -25,7 +25,7 @@ def scored_forecasts(store: Store) -> MaterializeResult[None]:
 
 
 @asset(
-    deps=["scored_forecasts"],
+    deps=["scored_forecasts", "eligible_calls", "resolved_outcomes"],
     group_name="forecasts",
     kinds={"duckdb", "sql"},
     owners=OWNERS,

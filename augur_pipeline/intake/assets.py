@@ -1,17 +1,19 @@
-"""Assets `raw_calls` and `raw_prices`: one step that takes in every landing file."""
+"""Assets `raw_calls`, `raw_prices`, `settings`: one step that takes in all of inputs/."""
 
+import json
 from collections.abc import Iterator
 
 from dagster import (
     AssetExecutionContext,
     AssetSpec,
     MaterializeResult,
+    MetadataValue,
     TableMetadataValue,
     multi_asset,
 )
 
 from augur_pipeline.intake.steps import start_run, take_in
-from augur_pipeline.intake.tables import RawCalls
+from augur_pipeline.intake.tables import RawCalls, Seasons
 from augur_pipeline.policy import Policy
 from augur_pipeline.prices.steps import prices_by_fate
 from augur_pipeline.prices.tables import RawPrices
@@ -44,6 +46,15 @@ SCHEDULE_TAG = "dagster/schedule_name"
             "raw_prices",
             description="Every row of inputs/prices, typed, with its fate "
             "(usable, duplicate, rejected, not_yet).",
+            group_name="intake",
+            kinds={"duckdb", "sql"},
+            owners=OWNERS,
+            skippable=True,
+        ),
+        AssetSpec(
+            "settings",
+            description="The seasons, score terms and benchmarks that the run goes by, and its "
+            "clock and policy.",
             group_name="intake",
             kinds={"duckdb", "sql"},
             owners=OWNERS,
@@ -85,6 +96,16 @@ def intake(context: AssetExecutionContext, store: Store) -> Iterator[Materialize
                 **describe(store, RawPrices),
                 "fates": table_metadata(*prices_by_fate(store)),
                 **_files(store, "prices"),
+            },
+        )
+        yield MaterializeResult(
+            asset_key="settings",
+            metadata={
+                **describe(store, Seasons),
+                "policy": MetadataValue.json(json.loads(policy.to_json())),
+                "score_terms": store.count("score_terms"),
+                "benchmarks": store.count("benchmarks"),
+                **_files(store, "settings"),
             },
         )
 

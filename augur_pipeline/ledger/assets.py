@@ -10,7 +10,7 @@ from augur_pipeline.store.resource import Store
 
 
 @asset(
-    deps=["raw_calls", "raw_prices"],
+    deps=["raw_calls", "raw_prices", "settings"],
     group_name="ledger",
     kinds={"duckdb", "sql"},
     owners=OWNERS,
@@ -47,7 +47,7 @@ def eligible_calls(store: Store) -> MaterializeResult[None]:
 
 
 @asset(
-    deps=["eligible_calls"],
+    deps=["sealed_calls", "eligible_calls", "raw_prices", "settings"],
     group_name="ledger",
     kinds={"duckdb", "sql"},
     owners=OWNERS,

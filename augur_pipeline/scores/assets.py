@@ -9,7 +9,7 @@ from augur_pipeline.store.resource import Store
 
 
 @asset(
-    deps=["resolved_outcomes"],
+    deps=["sealed_calls", "resolved_outcomes", "settings"],
     group_name="scores",
     kinds={"duckdb", "sql"},
     owners=OWNERS,
@@ -37,7 +37,7 @@ def agent_season_brier(store: Store) -> MaterializeResult[None]:
 
 
 @asset(
-    deps=["agent_season_brier"],
+    deps=["agent_season_brier", "settings"],
     group_name="scores",
     kinds={"duckdb", "sql"},
     owners=OWNERS,

@@ -40,7 +40,7 @@ from augur_pipeline_tests.nights import (
 )
 
 ASSETS = (
-    "raw_calls", "raw_prices", "sealed_calls", "eligible_calls", "resolved_outcomes",
+    "raw_calls", "raw_prices", "settings", "sealed_calls", "eligible_calls", "resolved_outcomes",
     "agent_season_brier", "season_scores", "scored_forecasts", "calibration_diagnostics",
     "benchmark_forecasts", "benchmark_skill", "questions", "agent_comparisons",
     "agent_comparisons_by_episode", "orientation_audit", "missingness", "brier_bounds",

@@ -10,7 +10,7 @@ from augur_pipeline.store.resource import Store
 
 
 @asset(
-    deps=["scored_forecasts"],
+    deps=["scored_forecasts", "settings"],
     group_name="diagnostics",
     kinds={"duckdb", "sql"},
     owners=OWNERS,
@@ -32,7 +32,7 @@ def benchmark_forecasts(store: Store) -> MaterializeResult[None]:
 
 
 @asset(
-    deps=["benchmark_forecasts", "questions"],
+    deps=["benchmark_forecasts", "questions", "settings"],
     group_name="diagnostics",
     kinds={"numpy", "duckdb", "sql"},
     owners=OWNERS,

@@ -18,7 +18,7 @@ from augur_pipeline.store.resource import Store
 
 
 @asset(
-    deps=["questions"],
+    deps=["questions", "scored_forecasts"],
     group_name="diagnostics",
     kinds={"numpy", "duckdb", "sql"},
     owners=OWNERS,
@@ -49,7 +49,7 @@ def agent_comparisons_by_episode(store: Store) -> MaterializeResult[None]:
 
 
 @asset(
-    deps=["questions"],
+    deps=["questions", "eligible_calls", "resolved_outcomes"],
     group_name="diagnostics",
     kinds={"numpy", "duckdb", "sql"},
     owners=OWNERS,

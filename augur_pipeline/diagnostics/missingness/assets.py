@@ -14,7 +14,7 @@ from augur_pipeline.store.resource import Store
 
 
 @asset(
-    deps=["resolved_outcomes"],
+    deps=["eligible_calls", "resolved_outcomes", "raw_prices"],
     group_name="diagnostics",
     kinds={"duckdb", "sql"},
     owners=OWNERS,
