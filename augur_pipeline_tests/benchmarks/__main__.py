@@ -30,7 +30,7 @@ MARK = re.compile(r"^ *([0-9.]+) s  (.*)$", re.MULTILINE)
 PEAK = re.compile(r"^peak ([0-9]+)$", re.MULTILINE)
 WINDOW_SQL = re.compile(r"first_prices: ([0-9.]+) s$", re.MULTILINE)
 CORE = (
-    "intake", "intake_checks", "sealed_calls", "sealed_checks", "eligible_calls",
+    "intake", "intake_checks", "price_checks", "sealed_calls", "sealed_checks", "eligible_calls",
     "eligible_checks", "resolved_outcomes", "outcome_checks", "agent_season_brier", "brier_checks",
     "season_scores", "score_checks", "passports",
 )  # fmt: skip
