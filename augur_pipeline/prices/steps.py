@@ -30,7 +30,7 @@ def judge_prices(store: Store) -> None:
 
 def find_first_prices(store: Store) -> None:
     """Make `first_prices`: the first usable price in the window of each of `due_calls`."""
-    store.require("due_calls", "usable_prices", "crowded_prices", "price_spacing")
+    store.require("due_calls", "usable_prices", "price_spacing")
     store.run(__package__, "first_prices")
 
 
