@@ -6,7 +6,7 @@ from typing import Any
 
 import duckdb
 
-from augur_pipeline.store.sql import load_sql
+from augur_pipeline.store.sql import load_sql, parameters_of
 
 SHOWN_AGENTS = 25
 """Of a season: a large arena is not listed whole."""
@@ -48,7 +48,7 @@ def _rows(
     connection: duckdb.DuckDBPyConnection, name: str
 ) -> tuple[list[str], list[tuple[Any, ...]]]:
     statement = load_sql(__package__, name)
-    cursor = connection.execute(statement, {"shown": SHOWN_AGENTS} if "$shown" in statement else {})
+    cursor = connection.execute(statement, parameters_of(statement, {"shown": SHOWN_AGENTS}))
     return [column[0] for column in cursor.description or []], cursor.fetchall()
 
 

@@ -25,9 +25,8 @@ from augur_pipeline.landing.files import (
 from augur_pipeline.policy import Policy
 from augur_pipeline.prices.kinds import PRICES
 from augur_pipeline.prices.steps import install_price_finding, judge_prices
-from augur_pipeline.store.continuity import (
-    file_to_retire,
-)
+from augur_pipeline.store.arrays import keep_arrow
+from augur_pipeline.store.continuity import file_to_retire
 from augur_pipeline.store.digests import file_digest
 from augur_pipeline.store.export_sets import export_set
 from augur_pipeline.store.published import Published, take_ledger
@@ -36,13 +35,8 @@ from augur_pipeline.store.resource import Store
 from augur_pipeline.store.sql import transaction
 
 logger = logging.getLogger(__name__)
-
-
 LEDGER_TABLES = ("sealed_calls", "settlements")
-
-
 SETTINGS = ("seasons.csv", "score_terms.csv", "policy.toml", "benchmarks.csv")
-
 
 _Row = tuple[Any, ...]
 
@@ -125,8 +119,6 @@ _INPUT_FILES = pa.schema(
         ("ignored_columns", pa.string()),
     ]
 )
-
-
 _UNREAD_FILES = pa.schema([("kind", pa.string()), ("name", pa.string())])
 
 
@@ -134,9 +126,7 @@ def _make_table(store: Store, name: str, schema: pa.Schema, rows: list[_Row]) ->
     """A table of our own from rows in memory, in one statement."""
     columns = zip(*rows, strict=True) if rows else [()] * len(schema)
     arrays = [pa.array(c, field.type) for c, field in zip(columns, schema, strict=True)]
-    store.connection.register("rows_in_memory", pa.Table.from_arrays(arrays, schema=schema))
-    store.connection.execute(f"CREATE OR REPLACE TABLE {name} AS FROM rows_in_memory")
-    store.connection.unregister("rows_in_memory")
+    keep_arrow(store, name, pa.Table.from_arrays(arrays, schema=schema))
 
 
 class _Progress:

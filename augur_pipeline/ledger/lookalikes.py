@@ -8,6 +8,7 @@ import unicodedata
 
 import pyarrow as pa
 
+from augur_pipeline.store.arrays import keep_arrow
 from augur_pipeline.store.resource import Store
 from augur_pipeline.store.sql import load_sql
 
@@ -46,6 +47,4 @@ def make_id_skeletons(store: Store) -> None:
             "skeleton": pa.array(map(skeleton, ids), pa.string()),
         }
     )
-    store.connection.register("skeletons", table)
-    store.connection.execute("CREATE OR REPLACE TABLE id_skeletons AS FROM skeletons")
-    store.connection.unregister("skeletons")
+    keep_arrow(store, "id_skeletons", table)
