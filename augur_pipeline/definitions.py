@@ -13,23 +13,18 @@ from dagster import (
 )
 
 from augur_pipeline.diagnostics.benchmarks import assets as benchmarks
-from augur_pipeline.diagnostics.benchmarks.rules import benchmark_checks
 from augur_pipeline.diagnostics.calibration import assets as calibration
 from augur_pipeline.diagnostics.comparisons import assets as comparisons
-from augur_pipeline.diagnostics.comparisons.rules import orientation_checks
 from augur_pipeline.diagnostics.missingness import assets as missingness
 from augur_pipeline.exports import assets as exports
+from augur_pipeline.exports.catalog import MODEL_RULES, RULES
 from augur_pipeline.forecasts import assets as forecasts
-from augur_pipeline.forecasts.rules import question_checks
 from augur_pipeline.intake import assets as intake
-from augur_pipeline.intake.rules import intake_checks
 from augur_pipeline.ledger import assets as ledger
-from augur_pipeline.ledger.rules import eligible_checks, outcome_checks, sealed_checks
-from augur_pipeline.prices.rules import price_checks
 from augur_pipeline.scores import assets as scores
-from augur_pipeline.scores.rules import brier_checks, score_checks
-from augur_pipeline.store.clock import RunClock
+from augur_pipeline.store.checks import asset_checks
 from augur_pipeline.store.resource import Store
+from augur_pipeline.store.run_clock import RunClock
 
 nightly = define_asset_job(
     "nightly",
@@ -75,18 +70,7 @@ defs = Definitions(
         exports.passports,
         exports.published,
     ],
-    asset_checks=[
-        intake_checks,
-        price_checks,
-        sealed_checks,
-        eligible_checks,
-        outcome_checks,
-        brier_checks,
-        score_checks,
-        benchmark_checks,
-        question_checks,
-        orientation_checks,
-    ],
+    asset_checks=asset_checks((*MODEL_RULES, *RULES)),
     jobs=[nightly],
     schedules=[nightly_schedule],
     resources={

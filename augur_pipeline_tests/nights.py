@@ -26,10 +26,10 @@ from augur_pipeline.intake.steps import start_run, take_in
 from augur_pipeline.ledger.steps import seal_calls, select_eligible, settle_calls
 from augur_pipeline.pictures import diagram_files
 from augur_pipeline.policy import Policy
-from augur_pipeline.store.clock import RunClock
 from augur_pipeline.store.continuity import refuse_lost_ledger, traces_of
 from augur_pipeline.store.published import last_published, refuse_backwards
 from augur_pipeline.store.resource import Store
+from augur_pipeline.store.run_clock import RunClock
 
 # pictures are slow, and tested for themselves
 diagram_files.MOST_A_SEASON = 0

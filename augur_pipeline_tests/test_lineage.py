@@ -16,7 +16,7 @@ from augur_pipeline.definitions import defs
 from augur_pipeline.exports.catalog import CONTENT_TABLES
 from augur_pipeline.exports.publish import publish
 from augur_pipeline.store.sql import load_sql
-from augur_pipeline.store.tables import name_of
+from augur_pipeline.store.tables import Model, asset_of, name_of
 from augur_pipeline_tests.nights import GOOD_CALL, intake_night, make_home, open_store
 from augur_pipeline_tests.test_architecture import MACRO_FILES, SQL_FILES, without_comments
 from augur_pipeline_tests.test_architecture import name_of as path_name
@@ -138,3 +138,8 @@ def test_deps_are_the_assets_whose_tables_are_read(recorded: Recorder, name: str
     graph = defs.resolve_asset_graph()
     found = {key.to_user_string() for key in graph.get(AssetKey(name)).parent_keys}
     assert found == expected
+
+
+@pytest.mark.parametrize("model", CONTENT_TABLES, ids=name_of)
+def test_a_models_asset_is_the_one_that_makes_its_table(recorded: Recorder, model: Model) -> None:
+    assert recorded.owner[name_of(model)] == asset_of(model)

@@ -12,7 +12,6 @@ from augur_pipeline.intake.rules import RULES as INTAKE_RULES
 from augur_pipeline.ledger.rules import RULES as LEDGER_RULES
 from augur_pipeline.prices.rules import RULES as PRICE_RULES
 from augur_pipeline.scores.rules import RULES as SCORES_RULES
-from augur_pipeline.store.checks import find
 from augur_pipeline.store.resource import Store
 from augur_pipeline_tests.nights import (
     CALL_COLUMNS,
@@ -182,7 +181,7 @@ def test_every_blocking_rule_has_a_case() -> None:
 
 @pytest.mark.parametrize("name", [rule.name for rule in ALL_RULES if rule.is_blocking])
 def test_blocking_rule_holds_on_a_good_night(worked: Store, name: str) -> None:
-    assert find(worked, BY_NAME[name]).broken_rows == 0
+    assert BY_NAME[name].find(worked).broken_rows == 0
 
 
 @pytest.mark.parametrize(
@@ -191,7 +190,7 @@ def test_blocking_rule_holds_on_a_good_night(worked: Store, name: str) -> None:
 )
 def test_blocking_rule_finds_what_breaks_it(undone: Store, name: str, statement: str) -> None:
     undone.connection.execute(statement)
-    finding = find(undone, BY_NAME[name])
+    finding = BY_NAME[name].find(undone)
     assert finding.broken_rows > 0
     assert finding.examples
     assert name in finding.sentence()
@@ -302,7 +301,7 @@ FOUND: dict[str, list[tuple[object, ...]]] = {
 @pytest.mark.parametrize("name", WARNINGS)
 def test_warning_finds_its_rows(warned: Store, name: str) -> None:
     expected = FOUND[name]
-    finding = find(warned, BY_NAME[name])
+    finding = BY_NAME[name].find(warned)
     assert finding.broken_rows == len(expected)
     width = len(expected[0])
     assert [row[:width] for row in finding.examples] == expected
@@ -310,7 +309,7 @@ def test_warning_finds_its_rows(warned: Store, name: str) -> None:
 
 @pytest.mark.parametrize("name", [n for n in WARNINGS if n != "backfilled_calls"])
 def test_warning_is_silent_on_a_good_night(worked: Store, name: str) -> None:
-    assert find(worked, BY_NAME[name]).broken_rows == 0
+    assert BY_NAME[name].find(worked).broken_rows == 0
 
 
 def test_warnings_block_no_publication(warned: Store) -> None:

@@ -46,7 +46,6 @@ def score(
     from augur_pipeline.diagnostics.calibration.report import bin_rows, curve_rows, report
     from augur_pipeline.diagnostics.calibration.score_file import ScoreColumns, read_forecasts
     from augur_pipeline.exports.file_names import file_name
-    from augur_pipeline.pictures.diagrams import DiagramData, reliability_diagram
     from augur_pipeline.policy import Policy
 
     columns = ScoreColumns(probability, outcome, episode, weight, by)
@@ -79,6 +78,9 @@ def score(
         "groups": reports,
     }
     if out is not None:
+        from augur_pipeline.pictures.diagram_data import DiagramData
+        from augur_pipeline.pictures.diagrams import reliability_diagram
+
         out.mkdir(parents=True, exist_ok=True)
         (out / "report.json").write_text(_json(document), encoding="utf-8")
         for group, rows in scored.groups.items():

@@ -43,7 +43,8 @@ from augur_pipeline.ledger.tables import (
 from augur_pipeline.prices.rules import RULES as PRICE_RULES
 from augur_pipeline.scores.rules import RULES as SCORES_RULES
 from augur_pipeline.scores.tables import AgentSeasonBrier, ScoreTerms, SeasonScores
-from augur_pipeline.store.tables import Model
+from augur_pipeline.store.rules import ModelRule
+from augur_pipeline.store.tables import Model, asset_of
 
 CONTENT_TABLES: tuple[Model, ...] = (
     AgentSeasonBrier,
@@ -82,16 +83,21 @@ CONTENT_TABLES: tuple[Model, ...] = (
 
 PUBLISHED_TABLES: tuple[Model, ...] = (*CONTENT_TABLES, RunInfo)
 
-BLOCKING_RULES = tuple(
-    rule
-    for rule in (
-        *PRICE_RULES,
-        *INTAKE_RULES,
-        *LEDGER_RULES,
-        *FORECAST_RULES,
-        *SCORES_RULES,
-        *BENCHMARK_RULES,
-        *COMPARISON_RULES,
-    )
-    if rule.is_blocking
+MODEL_RULES = tuple(
+    ModelRule(asset, tuple(model for model in CONTENT_TABLES if asset_of(model) == asset))
+    for asset in dict.fromkeys(asset_of(model) for model in CONTENT_TABLES)
 )
+"""Each asset's tables follow their models; publication holds them to it once more."""
+
+RULES = (
+    *PRICE_RULES,
+    *INTAKE_RULES,
+    *LEDGER_RULES,
+    *FORECAST_RULES,
+    *SCORES_RULES,
+    *BENCHMARK_RULES,
+    *COMPARISON_RULES,
+)
+"""What must, or should, hold between tables; the blocking ones are checked at publication too."""
+
+BLOCKING_RULES = tuple(rule for rule in RULES if rule.is_blocking)

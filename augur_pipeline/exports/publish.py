@@ -16,12 +16,12 @@ from augur_pipeline.exports.passports.files import write_passports
 from augur_pipeline.exports.receipts.files import write_receipts
 from augur_pipeline.exports.tables import RunInfo
 from augur_pipeline.pictures import diagram_files
-from augur_pipeline.store.checks import find
+from augur_pipeline.pictures.drawn import Drawn
 from augur_pipeline.store.clock import iso
 from augur_pipeline.store.continuity import file_to_retire, retire
 from augur_pipeline.store.digests import content_digest, run_digest
 from augur_pipeline.store.export_sets import export_set
-from augur_pipeline.store.published import last_published
+from augur_pipeline.store.published import LEDGER_VERSION, last_published
 from augur_pipeline.store.replacing import (
     NEW,
     build_database,
@@ -33,9 +33,9 @@ from augur_pipeline.store.replacing import (
     replace_database,
 )
 from augur_pipeline.store.resource import Store
+from augur_pipeline.store.rules import breaches_of
 from augur_pipeline.store.sql import transaction
 from augur_pipeline.store.tables import name_of, table_ddl
-from augur_pipeline.store.upgrades import LEDGER_VERSION
 
 logger = logging.getLogger(__name__)
 
@@ -95,9 +95,14 @@ def _export(store: Store, connection: duckdb.DuckDBPyConnection, folder: Path) -
     if diagram_files.MOST_A_SEASON:
         logger.info("drawing reliability diagrams")
         store.require("season_pictures")
-        drawn = connection.execute("SELECT season_id, picture FROM work.season_pictures").fetchall()
+        of_seasons = connection.execute("SELECT season_id, picture FROM work.season_pictures")
         diagram_files.write_diagrams(
-            connection, folder / "diagrams", diagram_files.MOST_A_SEASON, file_name, dict(drawn)
+            connection,
+            folder / "diagrams",
+            diagram_files.MOST_A_SEASON,
+            file_name,
+            dict(of_seasons.fetchall()),
+            Drawn(store.paths.work / "pictures" / "agents"),
         )
 
 
@@ -133,11 +138,15 @@ def _add_run_info(
 
 def _check_rules(store: Store) -> None:
     """The blocking rules once more, on the very tables that are to be published."""
-    broken = [finding for rule in BLOCKING_RULES if (finding := find(store, rule)).broken_rows > 0]
+    found = [rule.find(store) for rule in BLOCKING_RULES]
+    broken = [finding.sentence() for finding in found if finding.broken_rows]
+    broken += [
+        f"{table}.{column} breaks its model ({rule}): {rows} row(s), first: {example}"
+        for model in PUBLISHED_TABLES
+        for table, column, rule, example, rows in breaches_of(store.connection, model)
+    ]
     if broken:
-        raise PublishError(
-            f"nothing published, a rule is broken: {'; '.join(f.sentence() for f in broken)}"
-        )
+        raise PublishError(f"nothing published, a rule is broken: {'; '.join(broken)}")
 
 
 def _check_follows(store: Store, as_of: datetime, digest: str) -> None:

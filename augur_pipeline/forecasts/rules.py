@@ -1,6 +1,6 @@
 """Checks on forecasts."""
 
-from augur_pipeline.store.checks import Rule, build_checks
+from augur_pipeline.store.rules import Rule
 
 RULES = (
     Rule(
@@ -11,6 +11,3 @@ RULES = (
         is_blocking=False,
     ),
 )
-
-
-question_checks = build_checks("question_checks", RULES)

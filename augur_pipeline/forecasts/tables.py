@@ -9,7 +9,7 @@ from augur_pipeline.store.tables import TableModel, Time
 class ScoredForecasts(TableModel):
     """One eligible call as a forecast that it will prove right, of any status."""
 
-    kind: str = pa.Field(isin=("call",), description="What was forecast.")
+    kind: str = pa.Field(isin=["call"], description="What was forecast.")
     cohort_id: str = pa.Field(description="Scored together: the season.")
     forecaster_id: str = pa.Field(description="The agent.")
     forecast_id: str = pa.Field(description="The call's id.")
@@ -43,7 +43,7 @@ class Questions(TableModel):
     calls: int = pa.Field(ge=1, description="Eligible calls on it, of any status.")
     agents: int = pa.Field(ge=1, description="Agents that made them.")
     reason: str = pa.Field(
-        isin=("question_mismatch",),
+        isin=["question_mismatch"],
         nullable=True,
         description="Why it is not compared: its calls differ in what is asked.",
     )

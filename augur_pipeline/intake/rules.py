@@ -1,6 +1,6 @@
 """Checks on what was taken in."""
 
-from augur_pipeline.store.checks import Rule, build_checks
+from augur_pipeline.store.rules import Rule
 
 RULES = (
     Rule(
@@ -12,5 +12,3 @@ RULES = (
         is_blocking=False,
     ),
 )
-
-intake_checks = build_checks("intake_checks", RULES)

@@ -29,10 +29,11 @@ from augur_pipeline.store.arrays import keep_arrow
 from augur_pipeline.store.continuity import file_to_retire
 from augur_pipeline.store.digests import file_digest
 from augur_pipeline.store.export_sets import export_set
-from augur_pipeline.store.published import Published, take_ledger
+from augur_pipeline.store.published import Published
 from augur_pipeline.store.replacing import link_exports
 from augur_pipeline.store.resource import Store
 from augur_pipeline.store.sql import transaction
+from augur_pipeline.store.taking_over import take_ledger
 
 logger = logging.getLogger(__name__)
 LEDGER_TABLES = ("sealed_calls", "settlements")

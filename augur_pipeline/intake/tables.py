@@ -56,7 +56,7 @@ class InputFiles(TableModel):
 
     class Config:
         name = "input_files"
-        metadata = {"key": ("kind", "source_file")}
+        metadata = {"key": ("kind", "source_file"), "asset": "raw_calls"}
 
 
 class Seasons(TableModel):
@@ -69,7 +69,7 @@ class Seasons(TableModel):
 
     class Config:
         name = "seasons"
-        metadata = {"key": ("season_id",)}
+        metadata = {"key": ("season_id",), "asset": "settings"}
 
 
 class Benchmarks(TableModel):
@@ -103,4 +103,4 @@ class Benchmarks(TableModel):
 
     class Config:
         name = "benchmarks"
-        metadata = {"key": ("benchmark_id",)}
+        metadata = {"key": ("benchmark_id",), "asset": "settings"}

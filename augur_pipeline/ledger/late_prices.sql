@@ -6,7 +6,7 @@ SELECT
     call_id,
     first_prices.price,
     first_prices.price_recorded_at,
-    outcome_of(action, first_prices.price, reference_price) AS outcome_it_would_give,
+    CAST(outcome_of(action, first_prices.price, reference_price) AS BIGINT) AS outcome_it_would_give,
     settlements.status AS settled_status,
     settlements.outcome AS settled_outcome
 FROM settlements

@@ -1,8 +1,8 @@
 """Checks on the ledger."""
 
-from augur_pipeline.store.checks import Rule, build_checks
+from augur_pipeline.store.rules import Rule
 
-SEALED_RULES = (
+RULES = (
     Rule(
         __package__,
         "sealed_calls",
@@ -39,9 +39,6 @@ SEALED_RULES = (
         "scripts) and are different ones here.",
         is_blocking=False,
     ),
-)
-
-ELIGIBLE_RULES = (
     Rule(
         __package__,
         "eligible_calls",
@@ -56,9 +53,6 @@ ELIGIBLE_RULES = (
         "Agents with confidences below one half (legal; often P(rise) logged as confidence).",
         is_blocking=False,
     ),
-)
-
-OUTCOME_RULES = (
     Rule(
         __package__,
         "resolved_outcomes",
@@ -119,9 +113,3 @@ OUTCOME_RULES = (
         is_blocking=False,
     ),
 )
-
-RULES = (*SEALED_RULES, *ELIGIBLE_RULES, *OUTCOME_RULES)
-
-sealed_checks = build_checks("sealed_checks", SEALED_RULES)
-eligible_checks = build_checks("eligible_checks", ELIGIBLE_RULES)
-outcome_checks = build_checks("outcome_checks", OUTCOME_RULES)

@@ -66,7 +66,7 @@ class RejectedRows(TableModel):
 
     class Config:
         name = "rejected_rows"
-        metadata = {"key": ("kind", "source_file", "source_line")}
+        metadata = {"key": ("kind", "source_file", "source_line"), "asset": "sealed_calls"}
 
 
 class ExcludedCalls(TableModel):
@@ -79,7 +79,7 @@ class ExcludedCalls(TableModel):
 
     class Config:
         name = "excluded_calls"
-        metadata = {"key": ("call_id",)}
+        metadata = {"key": ("call_id",), "asset": "sealed_calls"}
 
 
 class Funnel(TableModel):
@@ -93,7 +93,7 @@ class Funnel(TableModel):
 
     class Config:
         name = "funnel"
-        metadata = {"key": ("kind", "source_file", "fate", "reason")}
+        metadata = {"key": ("kind", "source_file", "fate", "reason"), "asset": "sealed_calls"}
 
 
 class EligibleCalls(TableModel):
@@ -138,7 +138,7 @@ class Settlements(TableModel):
 
     class Config:
         name = "settlements"
-        metadata = {"key": ("call_id",)}
+        metadata = {"key": ("call_id",), "asset": "resolved_outcomes"}
 
 
 class ResolvedOutcomes(TableModel):
@@ -186,7 +186,7 @@ class LateOutcomes(TableModel):
 
     class Config:
         name = "late_outcomes"
-        metadata = {"key": ("call_id",)}
+        metadata = {"key": ("call_id",), "asset": "resolved_outcomes"}
 
 
 class LatePrices(TableModel):
@@ -201,4 +201,4 @@ class LatePrices(TableModel):
 
     class Config:
         name = "late_prices"
-        metadata = {"key": ("call_id",)}
+        metadata = {"key": ("call_id",), "asset": "resolved_outcomes"}

@@ -5,8 +5,9 @@ then by id; those without any come last. Rows are read in sorted order and no pi
 so the same tables give the same bytes.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,7 +15,8 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from augur_pipeline.pictures.diagrams import DiagramData, reliability_diagram, small_multiples
+from augur_pipeline.pictures.diagram_data import DiagramData
+from augur_pipeline.pictures.drawn import Drawn
 from augur_pipeline.store.sql import load_sql
 
 SEASON_PICTURE = "~season.png"
@@ -41,6 +43,7 @@ def write_diagrams(
     most: int,
     file_name: Callable[[str], str],
     pictures: Mapping[str, bytes],
+    drawn: Drawn,
 ) -> int:
     """Write `<season>/<agent>.png` and `<season>/~season.png` under `folder`.
 
@@ -48,6 +51,7 @@ def write_diagrams(
     most:       forecasters per season that get a file
     file_name:  an injective, safe name for an id (exports' own), without suffix
     pictures:   the seasons' own, as `season_pictures` draws them
+    drawn:      those of the night before
     Returns:    the number of files written
     """
     written = 0
@@ -55,19 +59,42 @@ def write_diagrams(
         season_folder = folder / file_name(season_id)
         season_folder.mkdir(parents=True, exist_ok=True)
         for forecaster in forecasters:
-            picture = reliability_diagram(_titled(forecaster, with_season=True))
+            data = _titled(forecaster, with_season=True)
+            picture = drawn.picture("", [data], partial(_draw_one, data))
             (season_folder / f"{file_name(forecaster.agent_id)}.png").write_bytes(picture)
         (season_folder / SEASON_PICTURE).write_bytes(pictures[season_id])
         written += len(forecasters) + 1
+    drawn.forget_others()
     return written
 
 
-def season_pictures(connection: duckdb.DuckDBPyConnection, most: int) -> dict[str, bytes]:
+def season_pictures(
+    connection: duckdb.DuckDBPyConnection, most: int, drawn: Drawn
+) -> dict[str, bytes]:
     """Small multiples of each season, by season id, for up to `most` (and 24) forecasters."""
-    return {
-        season_id: small_multiples(season_id, [_titled(f, with_season=False) for f in forecasters])
-        for season_id, forecasters in _seasons(connection, min(most, MOST_PANELS))
-    }
+    pictures = {}
+    for season_id, forecasters in _seasons(connection, min(most, MOST_PANELS)):
+        panels = [_titled(forecaster, with_season=False) for forecaster in forecasters]
+        pictures[season_id] = drawn.picture(
+            season_id, panels, partial(_draw_season, season_id, panels)
+        )
+    drawn.forget_others()
+    return pictures
+
+
+# matplotlib takes as long to load as a small season to draw: only where something is drawn
+
+
+def _draw_one(data: DiagramData) -> bytes:
+    from augur_pipeline.pictures.diagrams import reliability_diagram
+
+    return reliability_diagram(data)
+
+
+def _draw_season(season_id: str, panels: Sequence[DiagramData]) -> bytes:
+    from augur_pipeline.pictures.diagrams import small_multiples
+
+    return small_multiples(season_id, panels)
 
 
 def _titled(forecaster: _Forecaster, *, with_season: bool) -> DiagramData:

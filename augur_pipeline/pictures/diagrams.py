@@ -31,9 +31,10 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, get_font
 from matplotlib.lines import Line2D
 from matplotlib.patches import Polygon, Rectangle
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from PIL import Image, ImageColor
 
+from augur_pipeline.pictures.diagram_data import DiagramData
 from augur_pipeline.verification import (
     Bin,
     ConsistencyBand,
@@ -80,25 +81,6 @@ NO_BAND = ConsistencyBand(None, None, None, False, 0, "weighted")
 
 _ONE_AT_A_TIME = threading.Lock()
 _FONT_FILE = Path(mpl.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
-
-
-@dataclass(frozen=True, eq=False)
-class DiagramData:
-    """The resolved forecasts of one diagram.
-
-    title:     untrusted text: agent, season
-    p, y:      (n,) stated probabilities and outcomes 0 or 1
-    episodes:  (n,) block numbers (or ids of events as text), None for a row without one: such a row
-               is scored and drawn, but left out of the band and of intervals. None: no row has one.
-    weights:   (n,) weights, or None where all rows count alike. Where they differ, what is defined
-               for equal weights only (bins, band, ECE, chance) is left out, as in the report.
-    """
-
-    title: str
-    p: ArrayLike
-    y: ArrayLike
-    episodes: Sequence[int | None] | Sequence[str | None] | NDArray[np.int64] | None = None
-    weights: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
 """Checks on prices."""
 
-from augur_pipeline.store.checks import Rule, build_checks
+from augur_pipeline.store.rules import Rule
 
 RULES = (
     Rule(
@@ -12,5 +12,3 @@ RULES = (
         is_blocking=False,
     ),
 )
-
-price_checks = build_checks("price_checks", RULES)

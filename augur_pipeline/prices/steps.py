@@ -1,11 +1,13 @@
 """The steps on prices: judge every row, and find each call its first price."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from augur_pipeline.store.resource import Store
 from augur_pipeline.store.sql import load_sql, rows_as_dicts
+
+if TYPE_CHECKING:
+    from augur_pipeline.store.resource import Store
 
 
 def install_price_finding(connection: duckdb.DuckDBPyConnection) -> None:
@@ -13,7 +15,7 @@ def install_price_finding(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(load_sql(__package__, "price_finding"))
 
 
-def judge_prices(store: Store) -> None:
+def judge_prices(store: "Store") -> None:
     """Give every landed row its one fate; make what other rooms may read of prices."""
     store.require("usable_prices", "unusable_prices", "pools")
     for name in (
@@ -28,13 +30,13 @@ def judge_prices(store: Store) -> None:
         store.run(__package__, name)
 
 
-def find_first_prices(store: Store) -> None:
+def find_first_prices(store: "Store") -> None:
     """Make `first_prices`: the first usable price in the window of each of `due_calls`."""
     store.require("due_calls", "usable_prices", "price_spacing")
     store.run(__package__, "first_prices")
 
 
-def prices_by_fate(store: Store) -> tuple[list[str], list[tuple[Any, ...]]]:
+def prices_by_fate(store: "Store") -> tuple[list[str], list[tuple[Any, ...]]]:
     """Columns and rows: how many price rows met which fate."""
     return store.rows(__package__, "prices_by_fate")
 

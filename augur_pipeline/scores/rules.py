@@ -1,8 +1,8 @@
 """Checks on the scores."""
 
-from augur_pipeline.store.checks import Rule, build_checks
+from augur_pipeline.store.rules import Rule
 
-BRIER_RULES = (
+RULES = (
     Rule(
         __package__,
         "agent_season_brier",
@@ -25,9 +25,6 @@ BRIER_RULES = (
         "+ rejected + missing.",
         is_blocking=True,
     ),
-)
-
-SCORE_RULES = (
     Rule(
         __package__,
         "season_scores",
@@ -36,8 +33,3 @@ SCORE_RULES = (
         is_blocking=True,
     ),
 )
-
-RULES = (*BRIER_RULES, *SCORE_RULES)
-
-brier_checks = build_checks("brier_checks", BRIER_RULES)
-score_checks = build_checks("score_checks", SCORE_RULES)

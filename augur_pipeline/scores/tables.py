@@ -87,4 +87,4 @@ class ScoreTerms(TableModel):
 
     class Config:
         name = "score_terms"
-        metadata = {"key": ("season_id", "agent_id", "term")}
+        metadata = {"key": ("season_id", "agent_id", "term"), "asset": "settings"}

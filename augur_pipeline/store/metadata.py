@@ -5,13 +5,19 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from dagster import MetadataValue, TableColumn, TableMetadataValue, TableRecord, TableSchema
+from dagster import (
+    MetadataValue,
+    TableColumn,
+    TableColumnConstraints,
+    TableMetadataValue,
+    TableRecord,
+    TableSchema,
+)
 
 from augur_pipeline.store.clock import iso
 from augur_pipeline.store.resource import Store
 from augur_pipeline.store.tables import (
     Model,
-    column_schema,
     columns_of,
     key_of,
     name_of,
@@ -41,6 +47,23 @@ def table_metadata(columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> T
         [TableRecord({c: _cell(v) for c, v in zip(columns, row, strict=True)}) for row in rows],
         # without rows Dagster cannot tell the columns by itself
         schema=None if rows else TableSchema([TableColumn(name) for name in columns]),
+    )
+
+
+def column_schema(model: Model) -> TableSchema:
+    """The table's shape as Dagster shows it."""
+    return TableSchema(
+        columns=[
+            TableColumn(
+                name=column.name,
+                type=column.type,
+                description=column.description,
+                constraints=TableColumnConstraints(
+                    nullable=column.is_nullable, other=list(column.limits)
+                ),
+            )
+            for column in columns_of(model)
+        ]
     )
 
 

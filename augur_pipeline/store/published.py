@@ -1,8 +1,7 @@
-"""Reading the published database: the ledger a run starts from, and what people query."""
+"""Reading the published database: what people query, and what a run must follow."""
 
 import contextlib
-import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -11,15 +10,14 @@ from typing import Any
 import duckdb
 
 from augur_pipeline.errors import ClockError, InputError, LedgerError
-from augur_pipeline.home import Home
 from augur_pipeline.store.clock import iso
-from augur_pipeline.store.digests import run_digest, stored_content_digest
-from augur_pipeline.store.export_sets import export_set
-from augur_pipeline.store.resource import Store
 from augur_pipeline.store.sql import rows_as_dicts
-from augur_pipeline.store.upgrades import LEDGER_VERSION
 
-logger = logging.getLogger(__name__)
+LEDGER_VERSION = 2
+"""Of what this augur publishes; it reads every version up to it (`store/upgrades.py`).
+
+1: without `ledger_version` in run_info. 2: late_outcomes and due_after_final.
+"""
 
 
 @dataclass(frozen=True)
@@ -44,12 +42,12 @@ def open_published(database: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     try:
         connection = duckdb.connect(str(database), read_only=True)
     except duckdb.Error as error:
-        raise InputError(_unreadable(database, error)) from error
+        raise InputError(unreadable(database, error)) from error
     try:
         connection.execute("SET TimeZone = 'UTC'")
         yield connection
     except duckdb.Error as error:
-        raise InputError(_unreadable(database, error)) from error
+        raise InputError(unreadable(database, error)) from error
     finally:
         connection.close()
 
@@ -78,7 +76,8 @@ def read_run_info(connection: duckdb.DuckDBPyConnection, database: Path) -> dict
     return info
 
 
-def _unreadable(database: Path, error: duckdb.Error) -> str:
+def unreadable(database: Path, error: duckdb.Error) -> str:
+    """What to say where DuckDB cannot read a published database."""
     first_line = str(error).strip().splitlines()[0]
     return (
         f"{database}: cannot be read ({first_line}); close programs that opened it for writing "
@@ -109,106 +108,6 @@ def drop_foreign_log(database: Path) -> None:
     log = _log_of(database)
     if log.exists():
         log.unlink()
-
-
-def take_ledger(store: Store, tables: Sequence[str]) -> None:
-    """Copy tables of the published database into the work database as `published_<table>`.
-
-    The database is believed only after it was recomputed (`refuse_altered`). A table that its
-    version of the ledger does not have is left out.
-    """
-    database = store.paths.database
-    if not database.exists():
-        return
-    logger.info("checking the published ledger against its digests")
-    with open_published(database) as published:
-        refuse_altered(published, store.paths)
-        stored = set(_tables_of(published))
-    connection = store.connection
-    try:
-        connection.execute("ATTACH $path AS published (READ_ONLY)", {"path": str(database)})
-    except duckdb.Error as error:
-        raise InputError(_unreadable(database, error)) from error
-    try:
-        for table in tables:
-            if table in stored:
-                connection.execute(
-                    f"CREATE OR REPLACE TABLE published_{table} AS FROM published.{table}"
-                )
-    finally:
-        connection.execute("DETACH published")
-
-
-def refuse_altered(connection: duckdb.DuckDBPyConnection, home: Home) -> None:
-    """Recompute the digests of a published database; raise `LedgerError` where they differ."""
-    info = read_run_info(connection, home.database)
-    others = {name: value for name, value in info.items() if name != "run_digest"}
-    if info.get("run_digest") != run_digest(others):
-        raise _altered(home, "run_info does not agree with its run_digest")
-    tables = [table for table in _tables_of(connection) if table != "run_info"]
-    try:
-        digest = stored_content_digest(connection, tables)
-    except ValueError as error:
-        raise _altered(home, str(error)) from error
-    if digest != info["content_digest"]:
-        exports = export_set(home, info["content_digest"], info["as_of"]) / "tables"
-        raise _altered(
-            home,
-            f"its tables do not agree with its content_digest: "
-            f"{_first_difference(connection, tables, exports)}",
-        )
-
-
-def _altered(home: Home, what: str) -> LedgerError:
-    return LedgerError(
-        f"{home.database}: altered after it was published; {what}; restore the file from a backup "
-        "(`augur verify` recomputes what is in it), or begin a new ledger with `augur run "
-        "--new-ledger`"
-    )
-
-
-def _tables_of(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    rows = connection.execute(
-        "SELECT table_name FROM duckdb_tables() "
-        "WHERE database_name = current_database() AND schema_name = 'main' AND NOT internal "
-        "ORDER BY table_name"
-    ).fetchall()
-    return [table for (table,) in rows]
-
-
-def _first_difference(
-    connection: duckdb.DuckDBPyConnection, tables: Sequence[str], exports: Path
-) -> str:
-    """Table and key of the first row that the exports of the same publication have otherwise."""
-    if not exports.is_dir():
-        return "which row cannot be told, for the exports of that publication are gone"
-    for table in tables:
-        path = exports / f"{table}.parquet"
-        if not path.is_file():
-            return f"table {table} was not published"
-        connection.execute("SET VARIABLE exported = $path", {"path": str(path)})
-        stored, exported = f'FROM "{table}"', "FROM read_parquet(getvariable('exported'))"
-        try:
-            for left, right, fate in (
-                (stored, exported, "is not as published"),
-                (exported, stored, "is missing or not as published"),
-            ):
-                rows = connection.sql(f"{left} EXCEPT ALL {right} ORDER BY ALL LIMIT 1")
-                for row in rows.fetchall():
-                    return f"table {table}, {_key_shown(rows.columns, row)} {fate}"
-        except duckdb.Error:
-            return f"table {table} has other columns than were published"
-    missing = sorted({path.stem for path in exports.glob("*.parquet")} - {*tables, "run_info"})
-    if missing:
-        return f"table {missing[0]} is missing"
-    return "the rows of a table lie in another order"
-
-
-def _key_shown(columns: Sequence[str], row: Sequence[Any]) -> str:
-    """What names a row to its reader: its ids, else its first value."""
-    values = dict(zip(columns, row, strict=True))
-    names = [name for name in columns if name.endswith("_id")] or columns[:1]
-    return ", ".join(f"{name} {values[name]!r}" for name in names)
 
 
 def refuse_backwards(as_of: datetime, published: Published | None) -> None:

@@ -6,13 +6,13 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 
 from augur_pipeline.home import Home
 from augur_pipeline.store.export_sets import is_export_set
 from augur_pipeline.store.published import drop_foreign_log
-from augur_pipeline.store.resource import Store
 from augur_pipeline.store.tables import (
     Model,
     columns_of,
@@ -20,6 +20,10 @@ from augur_pipeline.store.tables import (
     name_of,
     table_ddl,
 )
+
+if TYPE_CHECKING:
+    from augur_pipeline.store.resource import Store
+
 
 logger = logging.getLogger(__name__)
 
@@ -68,7 +72,7 @@ def export_table(connection: duckdb.DuckDBPyConnection, model: Model, folder: Pa
     )
 
 
-def build_database(store: Store, build: Callable[[duckdb.DuckDBPyConnection], None]) -> Path:
+def build_database(store: "Store", build: Callable[[duckdb.DuckDBPyConnection], None]) -> Path:
     """Let `build` fill a new database file; unqualified names mean the new tables in it."""
     path = store.paths.work / "new.duckdb"
     for stale in (path, path.with_suffix(".duckdb.wal")):

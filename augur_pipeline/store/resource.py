@@ -17,9 +17,10 @@ from pydantic import PrivateAttr
 from augur_pipeline.errors import PolicyError, PublishError
 from augur_pipeline.home import Home
 from augur_pipeline.policy import Policy
-from augur_pipeline.store.clock import RunClock
+from augur_pipeline.store.event_log import engines_kept_open
 from augur_pipeline.store.grammar import install_grammar
 from augur_pipeline.store.lock import run_lock
+from augur_pipeline.store.run_clock import RunClock
 from augur_pipeline.store.sql import load_sql, parameters_of
 
 logger = logging.getLogger(__name__)
@@ -76,6 +77,7 @@ class Store(ConfigurableResource["Store"]):
     _home: Home | None = PrivateAttr(default=None)
     _connections: contextlib.ExitStack = PrivateAttr(default_factory=contextlib.ExitStack)
     _connection: duckdb.DuckDBPyConnection | None = PrivateAttr(default=None)
+    _state: tuple[datetime, Policy] | None = PrivateAttr(default=None)
     _run_id: str = PrivateAttr(default="")
 
     @contextlib.contextmanager
@@ -83,7 +85,10 @@ class Store(ConfigurableResource["Store"]):
         """Hold lock and connection from the run's first step to its last."""
         self._run_id = context.run.run_id if context.run else "no-run"
         self._home = Home.at()
-        with run_lock(self.paths.work, self._run_id, LOCK_WAIT_SECONDS):
+        with (
+            engines_kept_open(context.instance) if context.instance else contextlib.nullcontext(),
+            run_lock(self.paths.work, self._run_id, LOCK_WAIT_SECONDS),
+        ):
             try:
                 yield self
             finally:
@@ -137,6 +142,7 @@ class Store(ConfigurableResource["Store"]):
     def _close(self) -> None:
         self._connections.close()
         self._connection = None
+        self._state = None
 
     def start_afresh(self) -> None:
         """Drop the work database: a run that takes in inputs owes nothing to earlier ones."""
@@ -146,17 +152,19 @@ class Store(ConfigurableResource["Store"]):
 
     def has_table(self, table: str) -> bool:
         """Whether the work database holds a table."""
+        return table in self._tables()
+
+    def _tables(self) -> set[str]:
         found = self.connection.execute(
-            "SELECT 1 FROM information_schema.tables "
-            "WHERE table_name = $table AND table_catalog = 'work'",
-            {"table": table},
-        ).fetchall()
-        return bool(found)
+            "SELECT table_name FROM duckdb_tables() WHERE database_name = 'work'"
+        )
+        return {table for (table,) in found.fetchall()}
 
     def require(self, *tables: str) -> None:
         """Raise unless the run that this work database holds has made these tables."""
+        made = self._tables()
         for table in tables:
-            if not self.has_table(table):
+            if table not in made:
                 raise PublishError(
                     f"{self.paths.work_database}: no table {table} in it; materialise the assets "
                     "upstream first (inputs are taken in by raw_calls and raw_prices)"
@@ -166,11 +174,13 @@ class Store(ConfigurableResource["Store"]):
 
     def state(self) -> tuple[datetime, Policy]:
         """The stored clock and policy of the intake that this work database stems from."""
-        self.require("run_state")
-        ((as_of, policy),) = self.connection.execute(
-            "SELECT as_of, policy FROM run_state"
-        ).fetchall()
-        return as_of, Policy.from_json(policy)
+        if self._state is None:
+            self.require("run_state")
+            ((as_of, policy),) = self.connection.execute(
+                "SELECT as_of, policy FROM run_state"
+            ).fetchall()
+            self._state = as_of, Policy.from_json(policy)
+        return self._state
 
     # ---- SQL --------------------------------------------------------------------------------
 

@@ -6,11 +6,11 @@ and the data dictionary in `data/README.md` are made from it here.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any
 
 import pandera.polars as pa
 import polars as pl
-from dagster import TableColumn, TableColumnConstraints, TableSchema
 
 Time = Annotated[pl.Datetime, "us", None]
 """A UTC instant in whole microseconds (TIMESTAMP without zone)."""
@@ -40,7 +40,10 @@ class ColumnShape:
 
 
 class TableModel(pa.DataFrameModel):
-    """Base of all table models: strict columns, `Config.name`, `Config.metadata['key']`."""
+    """Base of all table models: strict columns, `Config.name`, `Config.metadata['key']`.
+
+    `Config.metadata['asset']` where the asset that makes the table has another name.
+    """
 
     class Config:
         strict = True
@@ -54,10 +57,18 @@ def name_of(model: Model) -> str:
     return str(model.to_schema().name)
 
 
+@cache
 def key_of(model: Model) -> tuple[str, ...]:
     """The columns that make a row unique and give the published order."""
     metadata = model.get_metadata() or {}
     return tuple(metadata[name_of(model)]["dataframe"]["key"])
+
+
+@cache
+def asset_of(model: Model) -> str:
+    """The asset that makes the table: of its own name, unless the model states another."""
+    metadata = model.get_metadata() or {}
+    return str(metadata[name_of(model)]["dataframe"].get("asset", name_of(model)))
 
 
 def description_of(model: Model) -> str:
@@ -94,23 +105,6 @@ def columns_of(model: Model) -> list[ColumnShape]:
         )
         for name, column in model.to_schema().columns.items()
     ]
-
-
-def column_schema(model: Model) -> TableSchema:
-    """The table's shape as Dagster shows it."""
-    return TableSchema(
-        columns=[
-            TableColumn(
-                name=column.name,
-                type=column.type,
-                description=column.description,
-                constraints=TableColumnConstraints(
-                    nullable=column.is_nullable, other=list(column.limits)
-                ),
-            )
-            for column in columns_of(model)
-        ]
-    )
 
 
 def _literal(text: str) -> str:

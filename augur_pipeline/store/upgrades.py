@@ -1,16 +1,13 @@
 """Versions of the published ledger, and how a run takes in an older one.
 
-How a ledger change is released: raise `LEDGER_VERSION`, keep a small home that the version before
-has published (`augur_pipeline_tests/store/ledgers`), and fill here what the new models need beyond
-what is filled by name.
+How a ledger change is released: raise `LEDGER_VERSION` in `store/published.py`, keep a small home
+that the version before has published (`augur_pipeline_tests/store/ledgers`), and fill here what the
+new models need beyond what is filled by name.
 """
 
 from augur_pipeline.errors import LedgerError
 from augur_pipeline.store.resource import Store
 from augur_pipeline.store.tables import Model, columns_of, name_of
-
-LEDGER_VERSION = 2
-"""1: without `ledger_version` in run_info. 2: late_outcomes and due_after_final."""
 
 
 def make_previous(store: Store, model: Model) -> None:

@@ -49,7 +49,7 @@ from augur_pipeline.home import Home
 from augur_pipeline.policy import Policy
 from augur_pipeline.store.digests import content_digest, run_digest
 from augur_pipeline.store.export_sets import export_set
-from augur_pipeline.store.published import open_published, read_run_info
+from augur_pipeline.store.published import LEDGER_VERSION, open_published, read_run_info
 from augur_pipeline.store.replacing import NOT_EXPORTED
 from augur_pipeline.store.tables import (
     Model,
@@ -57,7 +57,6 @@ from augur_pipeline.store.tables import (
     key_of,
     name_of,
 )
-from augur_pipeline.store.upgrades import LEDGER_VERSION
 from augur_pipeline.verify.findings import ABSENT, Findings
 from augur_pipeline.verify.receipt import NoReceiptError, verify_receipt
 

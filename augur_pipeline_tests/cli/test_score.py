@@ -10,7 +10,8 @@ from click.testing import CliRunner, Result
 
 from augur_pipeline.cli import main
 from augur_pipeline.diagnostics.calibration.score_file import ScoreColumns, read_forecasts
-from augur_pipeline.pictures.diagrams import DiagramData, diagram_numbers
+from augur_pipeline.pictures.diagram_data import DiagramData
+from augur_pipeline.pictures.diagrams import diagram_numbers
 
 # six days, two forecasters
 ROWS = [

@@ -16,7 +16,6 @@ from augur_pipeline.errors import InputError
 from augur_pipeline.forecasts.steps import number_forecasts
 from augur_pipeline.intake.settings import land_settings
 from augur_pipeline.policy import Policy
-from augur_pipeline.store.checks import find
 from augur_pipeline.store.resource import Store
 from augur_pipeline.verification import skill_interval
 from augur_pipeline_tests.diagnostics.arena import at, call, fill, rows_of
@@ -329,7 +328,7 @@ def test_a_benchmark_locked_late_is_refused_for_that_season(store: Store, declar
         ("late", "S1", "locked_late")
     ]
     assert refusals[0]["first_issued_at"] == first
-    finding = find(store, rule)
+    finding = rule.find(store)
     assert finding.broken_rows == 1
     assert finding.examples[0][:2] == ("late", "S1")
     used = store.connection.execute(
@@ -346,7 +345,7 @@ def test_a_benchmark_locked_late_is_refused_for_that_season(store: Store, declar
     # a day that was locked in time is not warned of
     declared("in_time,constant,0.6,,,,2023-01-01,1,\n")
     forecast_benchmarks(store)
-    assert find(store, rule).broken_rows == 0
+    assert rule.find(store).broken_rows == 0
 
 
 # --- a whole night --------------------------------------------------------------------------------

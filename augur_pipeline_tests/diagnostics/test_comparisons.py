@@ -11,7 +11,6 @@ import pytest
 from augur_pipeline.diagnostics.comparisons.steps import compare_on_days, compare_on_questions
 from augur_pipeline.forecasts.rules import RULES as QUESTION_RULES
 from augur_pipeline.forecasts.steps import number_forecasts
-from augur_pipeline.store.checks import find
 from augur_pipeline.store.resource import Store
 from augur_pipeline.verification import difference_interval
 from augur_pipeline.verification.paired import holm_adjusted
@@ -204,7 +203,7 @@ def test_calls_that_disagree_on_the_question_are_listed_and_not_compared(
     )
     (row,) = rows_of(store, "agent_comparisons")
     assert (row["n_common"], row["share_a"]) == (1, 0.5)
-    finding = find(store, MISMATCH)
+    finding = MISMATCH.find(store)
     assert finding.broken_rows == 1
     assert finding.examples[0][:3] == ("S1", "bad", differs_in)
 
@@ -214,7 +213,7 @@ def test_an_expired_call_is_no_mismatch(store: Store) -> None:
     compare(store, calls)
     assert [row["reason"] for row in rows_of(store, "questions")] == [None]
     assert rows_of(store, "agent_comparisons") == []
-    assert find(store, MISMATCH).broken_rows == 0
+    assert MISMATCH.find(store).broken_rows == 0
 
 
 def test_seasons_are_not_compared_with_each_other(store: Store) -> None:

@@ -9,7 +9,6 @@ import pytest
 from augur_pipeline.diagnostics.comparisons.rules import RULES as ORIENTATION_RULES
 from augur_pipeline.diagnostics.comparisons.steps import audit_orientation
 from augur_pipeline.forecasts.steps import number_forecasts
-from augur_pipeline.store.checks import find
 from augur_pipeline.store.resource import Store
 from augur_pipeline.verification import difference_interval
 from augur_pipeline.verification.paired import holm_adjusted
@@ -61,7 +60,7 @@ def test_inverted_sides_are_found_and_honest_ones_are_not(store: Store) -> None:
         ("inverted", "all"), ("inverted", "buys"), ("inverted", "sells"),
         ("sells inverted", "sells"),
     }  # fmt: skip
-    finding = find(store, SUSPECT)
+    finding = SUSPECT.find(store)
     assert finding.broken_rows == 4
     assert finding.examples[-1][:3] == ("S1", "sells inverted", "sells")
     # a difference the other way is as significant, but no ground for suspicion
@@ -122,7 +121,7 @@ def test_orientations_agree_but_for_flat_sells(store: Store) -> None:
         for right, is_flat in ((1, False), (0, False), (0, True), (None, False))
     ]
     audit(store, calls)
-    assert find(store, AGREES).broken_rows == 0
+    assert AGREES.find(store).broken_rows == 0
     flat = rows_of(store, "flat_sells", "confidence")
     assert [row["confidence"] for row in flat] == [0.0, 0.1, 0.3, 0.5, 0.7, 1.0]
     # at 0.7 a flat sell is a miss by the contract; P(price ≥ reference) = 0.3 came true
@@ -142,6 +141,6 @@ def test_orientations_agree_but_for_flat_sells(store: Store) -> None:
 )
 def test_a_loss_in_another_orientation_is_found(store: Store, damage: str) -> None:
     audit(store, [call(p=0.7, right=1), call(p=0.7, right=0, is_flat=True, action="sell")])
-    assert find(store, AGREES).broken_rows == 0
+    assert AGREES.find(store).broken_rows == 0
     store.connection.execute(damage)
-    assert find(store, AGREES).broken_rows == 1
+    assert AGREES.find(store).broken_rows == 1

@@ -8,7 +8,6 @@ import pytest
 
 from augur_pipeline.ledger.lookalikes import escaped, skeleton
 from augur_pipeline.ledger.rules import SEALED_RULES
-from augur_pipeline.store.checks import find
 from augur_pipeline_tests.nights import GOOD_CALL, make_home, open_store, work_night
 
 RULE = next(rule for rule in SEALED_RULES if rule.name == "lookalike_ids")
@@ -63,7 +62,7 @@ def test_pairs_are_warned_of_with_escapes(tmp_path: Path) -> None:
     ]
     with open_store(make_home(tmp_path, calls)) as store:
         work_night(store)
-        finding = find(store, RULE)
+        finding = RULE.find(store)
     assert not RULE.is_blocking
     assert finding.broken_rows == 4
     assert finding.examples == [
@@ -77,4 +76,4 @@ def test_pairs_are_warned_of_with_escapes(tmp_path: Path) -> None:
 def test_a_home_without_calls_has_none(tmp_path: Path) -> None:
     with open_store(make_home(tmp_path)) as store:
         work_night(store)
-        assert find(store, RULE).broken_rows == 0
+        assert RULE.find(store).broken_rows == 0

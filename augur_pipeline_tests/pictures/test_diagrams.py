@@ -12,15 +12,16 @@ from PIL import Image
 
 from augur_pipeline.exports.file_names import file_name
 from augur_pipeline.pictures import diagrams
+from augur_pipeline.pictures.diagram_data import DiagramData
 from augur_pipeline.pictures.diagram_files import SEASON_PICTURE, season_pictures, write_diagrams
 from augur_pipeline.pictures.diagrams import (
-    DiagramData,
     diagram_numbers,
     fitted,
     reliability_diagram,
     small_multiples,
     visible,
 )
+from augur_pipeline.pictures.drawn import Drawn
 from augur_pipeline.verification import brier_score, calibration_tests, corp
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -332,10 +333,18 @@ SOME = [
 ]  # fmt: skip
 
 
-def written(connection, folder, most):
-    """The number of files written, the seasons' pictures among them."""
-    pictures = season_pictures(connection, most)
-    return write_diagrams(connection, folder, most, file_name, pictures)
+@pytest.fixture
+def seasons_drawn(tmp_path_factory):
+    """A folder of kept pictures of seasons, empty at first."""
+    return Drawn(tmp_path_factory.mktemp("kept"))
+
+
+def written(connection, folder, most, kept=None):
+    """The number of files written, the seasons' pictures among them; none kept from before."""
+    kept = kept or folder.with_name(f"{folder.name}-kept")
+    pictures = season_pictures(connection, most, Drawn(kept / "seasons"))
+    agents = Drawn(kept / "agents")
+    return write_diagrams(connection, folder, most, file_name, pictures, agents)
 
 
 def contents(folder):
@@ -378,32 +387,86 @@ def test_forecasters_without_resolved_calls_come_last(connection, tmp_path):
     assert empty == reliability_diagram(DiagramData("open · S2", [], []))
 
 
-def test_order_of_rows_changes_no_byte(connection, tmp_path):
+def test_order_of_rows_changes_no_byte(connection, tmp_path, seasons_drawn):
     fill(connection, SOME)
     written(connection, tmp_path / "a", 4)
-    pictures = season_pictures(connection, 4)
+    pictures = season_pictures(connection, 4, seasons_drawn)
     connection.execute("DELETE FROM scored_forecasts")
     fill(connection, [SOME[k] for k in np.random.default_rng(0).permutation(len(SOME))])
     written(connection, tmp_path / "b", 4)
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
-    assert season_pictures(connection, 4) == pictures
+    assert season_pictures(connection, 4, seasons_drawn) == pictures
 
 
-def test_pictures_of_the_page_are_the_files(connection, tmp_path):
+def test_pictures_of_the_page_are_the_files(connection, tmp_path, seasons_drawn):
     fill(connection, SOME)
     written(connection, tmp_path, 4)
-    pictures = season_pictures(connection, 4)
+    pictures = season_pictures(connection, 4, seasons_drawn)
     assert list(pictures) == ["S1", "S2"]
     for season_id, png in pictures.items():
         assert (tmp_path / file_name(season_id) / SEASON_PICTURE).read_bytes() == png
 
 
-def test_nothing_scored_yet(connection, tmp_path):
+def test_nothing_scored_yet(connection, tmp_path, seasons_drawn):
     assert written(connection, tmp_path, 4) == 0
-    assert season_pictures(connection, 4) == {}
+    assert season_pictures(connection, 4, seasons_drawn) == {}
     assert contents(tmp_path) == {}
 
 
 def test_no_agent_has_the_name_of_the_season_picture():
     for name in ("~season", "~", "season", "~" * 300, "\u007eseason"):
         assert f"{file_name(name)}.png" != SEASON_PICTURE
+
+
+def test_what_has_not_changed_is_not_drawn_again(connection, tmp_path, monkeypatch):
+    fill(connection, SOME)
+    written(connection, tmp_path / "first", 4, tmp_path / "kept")
+    drawn = []
+    for name in ("reliability_diagram", "small_multiples"):
+        draw = getattr(diagrams, name)
+        monkeypatch.setattr(
+            diagrams, name, lambda *a, name=name, draw=draw: drawn.append(name) or draw(*a)
+        )
+    written(connection, tmp_path / "again", 4, tmp_path / "kept")
+    assert drawn == []
+    assert contents(tmp_path / "again") == contents(tmp_path / "first")
+    connection.execute(
+        "UPDATE scored_forecasts SET outcome = 1 - outcome WHERE forecast_id = (SELECT "
+        "min(forecast_id) FROM scored_forecasts WHERE cohort_id = 'S2' AND forecaster_id = 'few')"
+    )
+    written(connection, tmp_path / "changed", 4, tmp_path / "kept")
+    assert sorted(drawn) == ["reliability_diagram", "small_multiples"]
+    written(connection, tmp_path / "anew", 4)
+    assert contents(tmp_path / "changed") == contents(tmp_path / "anew")
+    # what this night does not show is gone: the folder holds as many pictures as the night
+    assert len(contents(tmp_path / "kept")) == len(contents(tmp_path / "anew"))
+
+
+def test_half_a_kept_picture_is_drawn_again(connection, tmp_path):
+    fill(connection, SOME)
+    written(connection, tmp_path / "first", 4, tmp_path / "kept")
+    for path in (tmp_path / "kept").rglob("*.png"):
+        path.write_bytes(path.read_bytes()[:1000])
+    written(connection, tmp_path / "again", 4, tmp_path / "kept")
+    assert contents(tmp_path / "again") == contents(tmp_path / "first")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        DiagramData("other", [0.5, 0.7], [0, 1], [1, 2]),
+        DiagramData("agent", [0.5, 0.8], [0, 1], [1, 2]),
+        DiagramData("agent", [0.5, 0.7], [1, 1], [1, 2]),
+        DiagramData("agent", [0.5, 0.7], [0, 1], [1, None]),
+        DiagramData("agent", [0.5, 0.7], [0, 1], None),
+        DiagramData("agent", [0.5, 0.7], [0, 1], [1, 2], np.array([1.0, 2.0])),
+    ],
+)
+def test_any_other_number_is_another_picture(tmp_path, other):
+    drawn = Drawn(tmp_path)
+    begin, end = b"\x89PNG\r\n\x1a\n", b"IEND\xaeB`\x82"
+    data = DiagramData("agent", [0.5, 0.7], [0, 1], [1, 2])
+    first = drawn.picture("", [data], lambda: begin + b"first" + end)
+    assert drawn.picture("", [data], lambda: begin + b"second" + end) == first
+    assert drawn.picture("", [other], lambda: begin + b"second" + end) != first
+    assert drawn.picture("season", [data], lambda: begin + b"second" + end) != first

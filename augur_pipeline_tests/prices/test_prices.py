@@ -11,7 +11,6 @@ import pytest
 from augur_pipeline.errors import InputError
 from augur_pipeline.landing import files as landing
 from augur_pipeline.prices.rules import RULES
-from augur_pipeline.store.checks import find
 from augur_pipeline_tests.nights import intake_night, make_home, night, open_store, query, write_csv
 
 COLUMNS = ("pool_id", "recorded_at", "price", "sequence")
@@ -183,7 +182,7 @@ def test_conflicts_are_instants_that_sequence_does_not_decide(tmp_path: Path) ->
     assert not rule.is_blocking
     with open_store(home) as store:
         intake_night(store)
-        finding = find(store, rule)
+        finding = rule.find(store)
     assert finding.broken_rows == 5
     assert [(str(at), prices) for _, at, prices, *_ in finding.examples] == [
         ("2024-01-02 00:00:00", 3),

@@ -11,8 +11,8 @@ from augur_pipeline.cli import main
 from augur_pipeline.errors import LedgerError
 from augur_pipeline.home import Home
 from augur_pipeline.store.digests import run_digest
+from augur_pipeline.store.published import LEDGER_VERSION
 from augur_pipeline.store.sql import rows_as_dicts
-from augur_pipeline.store.upgrades import LEDGER_VERSION
 from augur_pipeline.verify.home import verify_home
 from augur_pipeline_tests.cli.processes import last_line
 from augur_pipeline_tests.nights import PRICE_COLUMNS, night, query, write_csv
@@ -170,7 +170,7 @@ def test_without_exports_the_row_cannot_be_told(tmp_path: Path) -> None:
 def test_a_forger_of_digests_meets_the_seals(tmp_path: Path) -> None:
     """Who recomputes both digests has still the seals against him."""
     from augur_pipeline.store.digests import stored_content_digest
-    from augur_pipeline.store.published import _tables_of
+    from augur_pipeline.store.taking_over import _tables_of
 
     home = altered(
         unpack(1, tmp_path), "UPDATE sealed_calls SET confidence = 0.99 WHERE call_id = 'c3'"

@@ -1,6 +1,6 @@
 """Checks on benchmarks."""
 
-from augur_pipeline.store.checks import Rule, build_checks
+from augur_pipeline.store.rules import Rule
 
 RULES = (
     Rule(
@@ -11,6 +11,3 @@ RULES = (
         is_blocking=False,
     ),
 )
-
-
-benchmark_checks = build_checks("benchmark_checks", RULES)

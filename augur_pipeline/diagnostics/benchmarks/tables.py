@@ -22,7 +22,7 @@ class BenchmarkForecasts(TableModel):
     )
     known_hits: int = pa.Field(ge=0, nullable=True, description="Of these with outcome 1.")
     undefined_reason: str = pa.Field(
-        isin=("few_resolved",), nullable=True, description="Why there is no prediction."
+        isin=["few_resolved"], nullable=True, description="Why there is no prediction."
     )
 
     class Config:
@@ -35,13 +35,13 @@ class BenchmarkRefusals(TableModel):
 
     benchmark_id: str = pa.Field(description="The benchmark.")
     cohort_id: str = pa.Field(description="The season.")
-    reason: str = pa.Field(isin=("locked_late",), description="Why it is refused.")
+    reason: str = pa.Field(isin=["locked_late"], description="Why it is refused.")
     locked_at: Time = pa.Field(description="When it was fixed (UTC).")
     first_issued_at: Time = pa.Field(description="The season's first forecast (UTC).")
 
     class Config:
         name = "benchmark_refusals"
-        metadata = {"key": ("benchmark_id", "cohort_id")}
+        metadata = {"key": ("benchmark_id", "cohort_id"), "asset": "benchmark_forecasts"}
 
 
 class BenchmarkSkill(TableModel):

@@ -8,6 +8,7 @@ from dagster import MarkdownMetadataValue, MaterializeResult, MetadataValue, ass
 from augur_pipeline.diagnostics.calibration.steps import diagnose
 from augur_pipeline.diagnostics.calibration.tables import CalibrationDiagnostics
 from augur_pipeline.pictures.diagram_files import MOST_A_SEASON, season_pictures
+from augur_pipeline.pictures.drawn import Drawn
 from augur_pipeline.store.arrays import keep_arrow
 from augur_pipeline.store.failures import shown_as_failures
 from augur_pipeline.store.metadata import OWNERS, describe, table_metadata
@@ -29,7 +30,8 @@ def calibration_diagnostics(store: Store) -> MaterializeResult[None]:
     with shown_as_failures():
         store.require("running_seasons")
         diagnose(store)
-        pictures = season_pictures(store.connection, MOST_A_SEASON)
+        drawn = Drawn(store.paths.work / "pictures" / "seasons")
+        pictures = season_pictures(store.connection, MOST_A_SEASON, drawn)
         # publishing puts the same pictures beside the agents' own
         columns = [pa.array(pictures, pa.string()), pa.array(pictures.values(), pa.binary())]
         keep_arrow(store, "season_pictures", pa.table(columns, ["season_id", "picture"]))

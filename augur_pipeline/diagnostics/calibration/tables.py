@@ -173,7 +173,10 @@ class ReliabilityBins(TableModel):
 
     class Config:
         name = "reliability_bins"
-        metadata = {"key": ("cohort_id", "scope", "forecaster_id", "scheme", "bin")}
+        metadata = {
+            "key": ("cohort_id", "scope", "forecaster_id", "scheme", "bin"),
+            "asset": "calibration_diagnostics",
+        }
 
 
 class ReliabilityCurve(TableModel):
@@ -189,4 +192,7 @@ class ReliabilityCurve(TableModel):
 
     class Config:
         name = "reliability_curve"
-        metadata = {"key": ("cohort_id", "scope", "forecaster_id", "point")}
+        metadata = {
+            "key": ("cohort_id", "scope", "forecaster_id", "point"),
+            "asset": "calibration_diagnostics",
+        }

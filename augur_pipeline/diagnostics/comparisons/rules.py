@@ -1,6 +1,6 @@
 """Checks on orientation."""
 
-from augur_pipeline.store.checks import Rule, build_checks
+from augur_pipeline.store.rules import Rule
 
 RULES = (
     Rule(
@@ -19,6 +19,3 @@ RULES = (
         is_blocking=False,
     ),
 )
-
-
-orientation_checks = build_checks("orientation_checks", RULES)

@@ -126,4 +126,4 @@ class FlatSells(TableModel):
 
     class Config:
         name = "flat_sells"
-        metadata = {"key": ("call_id",)}
+        metadata = {"key": ("call_id",), "asset": "orientation_audit"}

@@ -5,7 +5,7 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from augur_pipeline.store.upgrades import LEDGER_VERSION
+from augur_pipeline.store.published import LEDGER_VERSION
 from augur_pipeline_tests.nights import GOOD_CALL, SEASON, make_home, night, write_csv
 from augur_pipeline_tests.store.ledgers import AS_OF, LEDGERS
 
