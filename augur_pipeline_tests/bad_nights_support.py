@@ -165,7 +165,7 @@ def _hook(steps: _Steps) -> None:
     from augur_pipeline.exports import publish
     from augur_pipeline.intake import steps as intake
     from augur_pipeline.landing.files import Landing
-    from augur_pipeline.store import digests, replacing
+    from augur_pipeline.store import replacing
     from augur_pipeline.store.resource import Store
     from augur_pipeline.store.tables import name_of
 
@@ -176,11 +176,11 @@ def _hook(steps: _Steps) -> None:
     steps.wrap(Landing, "add", lambda _, file: f"land {file.kind.name}/{file.name}")
     steps.wrap(Landing, "flush", lambda *_: "flush landed rows")
     steps.wrap(publish, "fill", lambda _, model: f"fill {name_of(model)}")
-    steps.wrap(digests, "table_digest", lambda _, model: f"digest {name_of(model)}")
+    steps.wrap(publish, "parts_of", lambda _, model: f"digest {name_of(model)}")
     steps.wrap(publish, "export_table", lambda _, model, *__: f"export {name_of(model)}")
     for name in (
-        "build_database", "_add_run_info", "_check_rules", "_check_follows", "place_exports",
-        "write_passports", "write_receipts", "replace_database", "link_exports", "drop_old_exports",
+        "build_database", "make_views", "_add_parts", "_add_run_info", "_check_rules", "_check_follows", "place_exports",
+        "write_index", "write_passports", "write_receipts", "replace_database", "link_exports", "drop_old_exports",
     ):  # fmt: skip
         steps.wrap(publish, name, lambda *_, name=name: name.strip("_").replace("_", " "))
     for name in ("sync_file", "sync_folder"):

@@ -178,6 +178,6 @@ def jsonl(rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def current_set(home: Path) -> str:
-    """Name of the export set that belongs to the published database."""
+    """What the link says of the export set that belongs to the published database."""
     ((digest, as_of),) = query(home, "SELECT content_digest, as_of FROM run_info")
-    return f".{digest}-{as_of:%Y%m%dT%H%M%S%f}"
+    return f"sets/{digest}-{as_of:%Y%m%dT%H%M%S%f}"

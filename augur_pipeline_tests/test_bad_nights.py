@@ -160,12 +160,15 @@ def assert_clean(home: Path, result: Result) -> None:
     current = current_set(home)
     assert result.digest in current
     assert os.readlink(home / "exports/latest") == current
-    assert {path.name for path in (home / "exports").iterdir()} == {"latest", current}
+    assert {path.name for path in (home / "exports").iterdir()} == {"latest", "sets"}
+    assert [f"sets/{path.name}" for path in (home / "exports/sets").iterdir()] == [current]
     assert {path.name for path in home.iterdir()} - {"dagster"} == {
         "inputs", "augur.duckdb", "exports", "work",
     }  # fmt: skip
     # the next run needs none of it, but it must not pile up either
-    assert {path.name for path in (home / "work").iterdir()} <= {"run.lock", "work.duckdb"}
+    assert {path.name for path in (home / "work").iterdir()} <= {
+        "run.lock", "work.duckdb", "pictures",
+    }  # fmt: skip
 
 
 def killed(ended: Ended, step: str) -> None:
@@ -219,8 +222,8 @@ def test_killed_while_publishing(nights: Nights, undisturbed: Undisturbed, tmp_p
     current = set_name(undisturbed.second.digest, SECOND)
     steps = [
         "build database", "fill agent_season_brier", "fill score_terms", "digest sealed_calls",
-        "add run info", "check rules", "check follows", "export agent_season_brier",
-        "export run_info", "write passports", "write receipts",
+        "make views", "add parts", "add run info", "check rules", "check follows", "export agent_season_brier",
+        "export run_info", "write index", "write passports", "write receipts",
         f"rename exports/{current}.new exports/{current}",
         "sync_file work/new.duckdb", "chmod work/new.duckdb", REPLACE,
     ]  # fmt: skip
@@ -246,7 +249,7 @@ def killed_after(
 
 
 def set_name(digest: str, as_of: str) -> str:
-    return f".{digest}-{re.sub('[-:Z]', '', as_of)}000000"
+    return f"sets/{digest}-{re.sub('[-:Z]', '', as_of)}000000"
 
 
 def link_steps(digest: str) -> list[str]:

@@ -13,7 +13,7 @@ import pytest
 from dagster import AssetKey, AssetsDefinition
 
 from augur_pipeline.definitions import defs
-from augur_pipeline.exports.catalog import CONTENT_TABLES
+from augur_pipeline.exports.catalog import CONTENT_TABLES, VIEWS
 from augur_pipeline.exports.publish import publish
 from augur_pipeline.store.sql import load_sql
 from augur_pipeline.store.tables import Model, asset_of, name_of
@@ -140,6 +140,6 @@ def test_deps_are_the_assets_whose_tables_are_read(recorded: Recorder, name: str
     assert found == expected
 
 
-@pytest.mark.parametrize("model", CONTENT_TABLES, ids=name_of)
+@pytest.mark.parametrize("model", [*CONTENT_TABLES, *VIEWS], ids=name_of)
 def test_a_models_asset_is_the_one_that_makes_its_table(recorded: Recorder, model: Model) -> None:
     assert recorded.owner[name_of(model)] == asset_of(model)

@@ -196,7 +196,20 @@ def test_blocking_rule_finds_what_breaks_it(undone: Store, name: str, statement:
     assert name in finding.sentence()
 
 
-@pytest.mark.parametrize("name", [rule.name for rule in BLOCKING_RULES])
+BREAKS_OF_VIEWS = {
+    "seven_day_expiry": f"DELETE FROM settlements {EXPIRED}",
+    "no_look_ahead": f"UPDATE settlements SET price_recorded_at = '2024-01-02 00:59:59' {RIGHT}",
+    "every_call_has_a_status": "UPDATE sealed_calls SET season_id = 'gone' WHERE call_id = 'c0'",
+}
+"""`resolved_outcomes` is published as a view: what breaks the rule must lie in the tables it reads."""
+
+CANNOT_BREAK = {"outcomes_follow_settlements"}
+"""Of a view over settlements it says nothing: it is a rule about the night's own table."""
+
+
+@pytest.mark.parametrize(
+    "name", [rule.name for rule in BLOCKING_RULES if rule.name not in CANNOT_BREAK]
+)
 def test_a_broken_rule_stops_the_publication(
     published_home: Path, worked: Store, name: str
 ) -> None:
@@ -206,7 +219,7 @@ def test_a_broken_rule_stops_the_publication(
               "settlements", "agent_season_brier", "season_scores")  # fmt: skip
     for table in tables:
         worked.connection.execute(f"CREATE OR REPLACE TEMP TABLE kept_{table} AS FROM work.{table}")
-    worked.connection.execute(BREAKS[name][0])
+    worked.connection.execute(BREAKS_OF_VIEWS.get(name, BREAKS[name][0]))
     try:
         with pytest.raises(PublishError, match=name):
             publish(worked)

@@ -45,7 +45,7 @@ def score(
     """
     from augur_pipeline.diagnostics.calibration.report import bin_rows, curve_rows, report
     from augur_pipeline.diagnostics.calibration.score_file import ScoreColumns, read_forecasts
-    from augur_pipeline.exports.file_names import file_name
+    from augur_pipeline.exports.file_names import file_names
     from augur_pipeline.policy import Policy
 
     columns = ScoreColumns(probability, outcome, episode, weight, by)
@@ -83,8 +83,9 @@ def score(
 
         out.mkdir(parents=True, exist_ok=True)
         (out / "report.json").write_text(_json(document), encoding="utf-8")
+        names = file_names(group for group in scored.groups if group is not None)
         for group, rows in scored.groups.items():
-            name = "diagram" if group is None else file_name(group)
+            name = "diagram" if group is None else names[group]
             data = DiagramData(
                 group or file.name, rows.probability, rows.outcome, rows.episode, rows.weight
             )

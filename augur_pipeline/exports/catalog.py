@@ -23,7 +23,7 @@ from augur_pipeline.diagnostics.missingness.tables import (
     EpisodeWeightedBrier,
     Missingness,
 )
-from augur_pipeline.exports.tables import Passports, RunInfo
+from augur_pipeline.exports.tables import ContentDigests, Passports, RunInfo
 from augur_pipeline.forecasts.rules import RULES as FORECAST_RULES
 from augur_pipeline.forecasts.tables import Questions, ScoredForecasts
 from augur_pipeline.intake.rules import RULES as INTAKE_RULES
@@ -64,14 +64,11 @@ CONTENT_TABLES: tuple[Model, ...] = (
     Missingness,
     BrierBounds,
     EpisodeWeightedBrier,
-    EligibleCalls,
-    ResolvedOutcomes,
     LateOutcomes,
     LatePrices,
     ScoredForecasts,
     SealedCalls,
     Settlements,
-    ExcludedCalls,
     RejectedRows,
     Funnel,
     InputFiles,
@@ -79,13 +76,19 @@ CONTENT_TABLES: tuple[Model, ...] = (
     ScoreTerms,
     Benchmarks,
 )
-"""Every published table but `run_info`: what `content_digest` covers, in this order."""
+"""What `content_digest` covers, in the order of publication."""
 
-PUBLISHED_TABLES: tuple[Model, ...] = (*CONTENT_TABLES, RunInfo)
+PUBLISHED_TABLES: tuple[Model, ...] = (*CONTENT_TABLES, ContentDigests, RunInfo)
+
+VIEWS: tuple[Model, ...] = (EligibleCalls, ExcludedCalls, ResolvedOutcomes)
+"""Columns and rows of `sealed_calls` and `settlements` again: tables while a night works, published
+as views of the very statements in `ledger/` that made those; later ones read earlier ones."""
+
+MADE_BY_ASSETS = (*CONTENT_TABLES, *VIEWS)
 
 MODEL_RULES = tuple(
-    ModelRule(asset, tuple(model for model in CONTENT_TABLES if asset_of(model) == asset))
-    for asset in dict.fromkeys(asset_of(model) for model in CONTENT_TABLES)
+    ModelRule(asset, tuple(model for model in MADE_BY_ASSETS if asset_of(model) == asset))
+    for asset in dict.fromkeys(asset_of(model) for model in MADE_BY_ASSETS)
 )
 """Each asset's tables follow their models; publication holds them to it once more."""
 

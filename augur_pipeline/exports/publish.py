@@ -2,6 +2,7 @@
 
 import json
 import logging
+from dataclasses import astuple
 from datetime import datetime
 from importlib import metadata
 from pathlib import Path
@@ -10,16 +11,23 @@ import duckdb
 
 from augur_pipeline import __version__
 from augur_pipeline.errors import PublishError
-from augur_pipeline.exports.catalog import BLOCKING_RULES, CONTENT_TABLES, PUBLISHED_TABLES
-from augur_pipeline.exports.file_names import file_name
+from augur_pipeline.exports.catalog import BLOCKING_RULES, CONTENT_TABLES, PUBLISHED_TABLES, VIEWS
+from augur_pipeline.exports.index import names_of, write_index
 from augur_pipeline.exports.passports.files import write_passports
 from augur_pipeline.exports.receipts.files import write_receipts
-from augur_pipeline.exports.tables import RunInfo
+from augur_pipeline.exports.tables import ContentDigests, RunInfo
+from augur_pipeline.exports.views import make_views
 from augur_pipeline.pictures import diagram_files
 from augur_pipeline.pictures.drawn import Drawn
 from augur_pipeline.store.clock import iso
 from augur_pipeline.store.continuity import file_to_retire, retire
-from augur_pipeline.store.digests import content_digest, run_digest
+from augur_pipeline.store.digests import (
+    PARTS_TABLE,
+    Part,
+    content_digest,
+    parts_of,
+    run_digest,
+)
 from augur_pipeline.store.export_sets import export_set
 from augur_pipeline.store.published import LEDGER_VERSION, last_published
 from augur_pipeline.store.replacing import (
@@ -56,8 +64,11 @@ def publish(store: Store) -> str:
         with transaction(connection):
             for model in CONTENT_TABLES:
                 fill(connection, model)
+            make_views(connection, NEW, store.parameters())
         logger.info("taking the content digest")
-        digest = content_digest(connection, CONTENT_TABLES)
+        parts = [part for model in CONTENT_TABLES for part in parts_of(connection, model)]
+        digest = content_digest(parts)
+        _add_parts(connection, parts)
         _add_run_info(store, connection, as_of, digest)
         logger.info("checking the blocking rules on what is to be published")
         _check_rules(store)
@@ -89,9 +100,11 @@ def _export(store: Store, connection: duckdb.DuckDBPyConnection, folder: Path) -
     tables.mkdir()
     for model in PUBLISHED_TABLES:
         export_table(connection, model, tables)
-    write_passports(connection, folder / "passports")
+    names = names_of(connection)
+    write_index(names, folder)
+    write_passports(connection, folder / "passports", names)
     logger.info("writing receipts")
-    write_receipts(connection, folder / "receipts")
+    write_receipts(connection, folder / "receipts", names)
     if diagram_files.MOST_A_SEASON:
         logger.info("drawing reliability diagrams")
         store.require("season_pictures")
@@ -100,10 +113,19 @@ def _export(store: Store, connection: duckdb.DuckDBPyConnection, folder: Path) -
             connection,
             folder / "diagrams",
             diagram_files.MOST_A_SEASON,
-            file_name,
+            names,
             dict(of_seasons.fetchall()),
             Drawn(store.paths.work / "pictures" / "agents"),
         )
+
+
+def _add_parts(connection: duckdb.DuckDBPyConnection, parts: list[Part]) -> None:
+    for statement in table_ddl(ContentDigests, NEW):
+        connection.execute(statement)
+    ordered = sorted(parts, key=lambda part: (part.table_name, part.season_id or ""))
+    connection.executemany(
+        f"INSERT INTO {NEW}.{PARTS_TABLE} VALUES (?, ?, ?, ?, ?)", [astuple(p) for p in ordered]
+    )
 
 
 def _add_run_info(
@@ -142,7 +164,7 @@ def _check_rules(store: Store) -> None:
     broken = [finding.sentence() for finding in found if finding.broken_rows]
     broken += [
         f"{table}.{column} breaks its model ({rule}): {rows} row(s), first: {example}"
-        for model in PUBLISHED_TABLES
+        for model in (*PUBLISHED_TABLES, *VIEWS)
         for table, column, rule, example, rows in breaches_of(store.connection, model)
     ]
     if broken:

@@ -33,6 +33,27 @@ class Passports(TableModel):
         metadata = {"key": ("agent_id",)}
 
 
+class ContentDigests(TableModel):
+    """One part of what is published, with its digest: a table, or a season of a call-level table.
+
+    `run_info.content_digest` is the SHA-256 over these rows; the README says how.
+    """
+
+    table_name: str = pa.Field(description="The table.")
+    season_column: str = pa.Field(
+        nullable=True, description="The column that parts the table by season; NULL: not parted."
+    )
+    season_id: str = pa.Field(
+        nullable=True, description="The season; NULL for a whole table, and for rows in none."
+    )
+    rows: int = pa.Field(ge=0, description="Rows of the part.")
+    sha256: str = pa.Field(str_matches=r"^[0-9a-f]{64}$", description="SHA-256 of its values.")
+
+    class Config:
+        name = "content_digests"
+        metadata = {"key": ("table_name", "season_id")}
+
+
 class RunInfo(TableModel):
     """The one run this database was published by, and what it was made from."""
 
@@ -46,7 +67,7 @@ class RunInfo(TableModel):
     dagster_version: str = pa.Field(description="Version of Dagster.")
     numpy_version: str = pa.Field(description="Version of numpy.")
     input_digests: str = pa.Field(description="JSON: SHA-256 of each file taken in.")
-    content_digest: str = pa.Field(description="SHA-256 over all other tables, rows in key order.")
+    content_digest: str = pa.Field(description="SHA-256 over the rows of content_digests.")
     run_digest: str = pa.Field(description="SHA-256 over the other columns of this row.")
 
     class Config:

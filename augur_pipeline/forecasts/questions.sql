@@ -1,11 +1,12 @@
 -- questions: what was asked, how often, and whether all calls on it agree on what was asked.
--- grain: one question in a cohort    key: cohort_id, question_id
+-- grain: one question in a cohort of a kind    key: kind, cohort_id, question_id
 -- inputs: scored_forecasts, eligible_calls, resolved_outcomes
 -- rule: comparisons §2: all calls of a question share pool, due_at and reference price and have one
 -- outcome price, else question_mismatch: listed, not compared
 CREATE OR REPLACE TABLE questions AS
 WITH asked AS (
     SELECT
+        scored_forecasts.kind,
         cohort_id,
         scored_forecasts.question_id,
         forecaster_id,
@@ -22,6 +23,7 @@ WITH asked AS (
 
 by_agent AS (
     SELECT
+        kind,
         cohort_id,
         question_id,
         forecaster_id,
@@ -35,11 +37,12 @@ by_agent AS (
         min(price) AS least_price,
         max(price) AS greatest_price
     FROM asked
-    GROUP BY cohort_id, question_id, forecaster_id
+    GROUP BY kind, cohort_id, question_id, forecaster_id
 ),
 
 counted AS (
     SELECT
+        kind,
         cohort_id,
         question_id,
         CAST(sum(calls) AS BIGINT) AS calls,
@@ -50,10 +53,11 @@ counted AS (
             AS reference,
         CASE WHEN min(least_price) <> max(greatest_price) THEN 'price' END AS outcome_price
     FROM by_agent
-    GROUP BY cohort_id, question_id
+    GROUP BY kind, cohort_id, question_id
 )
 
 SELECT
+    kind,
     cohort_id,
     question_id,
     calls,

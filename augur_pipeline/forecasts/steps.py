@@ -4,9 +4,10 @@ from augur_pipeline.store.resource import Store
 
 
 def state_forecasts(store: Store) -> None:
-    """Make `scored_forecasts`."""
+    """Make `scored_forecasts`, and the numbers of its episodes."""
     store.require("eligible_calls", "resolved_outcomes", "seasons")
-    store.run(__package__, "scored_forecasts")
+    for name in ("scored_forecasts", "episode_numbers"):
+        store.run(__package__, name)
 
 
 def number_forecasts(store: Store) -> None:

@@ -32,12 +32,13 @@ class ScoredForecasts(TableModel):
 
     class Config:
         name = "scored_forecasts"
-        metadata = {"key": ("kind", "forecast_id")}
+        metadata = {"key": ("kind", "forecast_id"), "season": "cohort_id"}
 
 
 class Questions(TableModel):
     """One question of a season: an event that several agents may forecast."""
 
+    kind: str = pa.Field(isin=["call"], description="What was forecast.")
     cohort_id: str = pa.Field(description="The season.")
     question_id: str = pa.Field(description="The question.")
     calls: int = pa.Field(ge=1, description="Eligible calls on it, of any status.")
@@ -51,4 +52,4 @@ class Questions(TableModel):
 
     class Config:
         name = "questions"
-        metadata = {"key": ("cohort_id", "question_id")}
+        metadata = {"key": ("kind", "cohort_id", "question_id"), "season": "cohort_id"}

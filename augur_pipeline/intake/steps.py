@@ -28,7 +28,7 @@ from augur_pipeline.prices.steps import install_price_finding, judge_prices
 from augur_pipeline.store.arrays import keep_arrow
 from augur_pipeline.store.continuity import file_to_retire
 from augur_pipeline.store.digests import file_digest
-from augur_pipeline.store.export_sets import export_set
+from augur_pipeline.store.export_sets import existing_export_set
 from augur_pipeline.store.published import Published
 from augur_pipeline.store.replacing import link_exports
 from augur_pipeline.store.resource import Store
@@ -52,7 +52,7 @@ def start_run(
     """A fresh work database that knows its clock, its policy and the ledger it adds to."""
     if published is not None:
         # a run may have died between the database and the link
-        current = export_set(store.paths, published.content_digest, published.as_of)
+        current = existing_export_set(store.paths, published.content_digest, published.as_of)
         link_exports(store.paths, current)
     store.start_afresh()
     store.connection.execute(

@@ -6,7 +6,9 @@ CREATE OR REPLACE TABLE resolved_outcomes AS
 WITH gated AS (
     SELECT
         eligible_calls.*,
-        is_due_after_final(due_at, ends_at, seasons.max_horizon_hours) AS is_after_final
+        epoch_us(due_at)
+            > epoch_us(ends_at)
+            + CAST(round_even(seasons.max_horizon_hours * 3.6e9, 0) AS BIGINT) AS is_after_final
     FROM eligible_calls
     JOIN seasons USING (season_id)
 )

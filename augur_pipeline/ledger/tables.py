@@ -48,7 +48,7 @@ class SealedCalls(TableModel):
 
     class Config:
         name = "sealed_calls"
-        metadata = {"key": ("call_id",)}
+        metadata = {"key": ("call_id",), "season": "season_id"}
 
 
 class RejectedRows(TableModel):
@@ -186,7 +186,7 @@ class LateOutcomes(TableModel):
 
     class Config:
         name = "late_outcomes"
-        metadata = {"key": ("call_id",), "asset": "resolved_outcomes"}
+        metadata = {"key": ("call_id",), "asset": "resolved_outcomes", "season": "season_id"}
 
 
 class LatePrices(TableModel):

@@ -5,11 +5,12 @@ then by id; those without any come last. Rows are read in sorted order and no pi
 so the same tables give the same bytes.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from typing import Protocol
 
 import duckdb
 import numpy as np
@@ -20,10 +21,17 @@ from augur_pipeline.pictures.drawn import Drawn
 from augur_pipeline.store.sql import load_sql
 
 SEASON_PICTURE = "~season.png"
-"""All forecasters of a season. No encoded id starts with `~`, so no agent's file has this name."""
+"""All forecasters of a season: no agent's file, whose name has hexadecimal digits after a `~`."""
 
 MOST_PANELS = 24
 """Forecasters on a season's picture: more would be unreadable, and too large for a page."""
+
+
+class Names(Protocol):
+    """What names files: by the ids of agents and of seasons."""
+
+    agents: dict[str, str]
+    seasons: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -41,7 +49,7 @@ def write_diagrams(
     connection: duckdb.DuckDBPyConnection,
     folder: Path,
     most: int,
-    file_name: Callable[[str], str],
+    names: Names,
     pictures: Mapping[str, bytes],
     drawn: Drawn,
 ) -> int:
@@ -49,19 +57,19 @@ def write_diagrams(
 
     connection: holds `scored_forecasts`
     most:       forecasters per season that get a file
-    file_name:  an injective, safe name for an id (exports' own), without suffix
+    names:      file names without suffix (exports' own)
     pictures:   the seasons' own, as `season_pictures` draws them
     drawn:      those of the night before
     Returns:    the number of files written
     """
     written = 0
     for season_id, forecasters in _seasons(connection, most):
-        season_folder = folder / file_name(season_id)
+        season_folder = folder / names.seasons[season_id]
         season_folder.mkdir(parents=True, exist_ok=True)
         for forecaster in forecasters:
             data = _titled(forecaster, with_season=True)
             picture = drawn.picture("", [data], partial(_draw_one, data))
-            (season_folder / f"{file_name(forecaster.agent_id)}.png").write_bytes(picture)
+            (season_folder / f"{names.agents[forecaster.agent_id]}.png").write_bytes(picture)
         (season_folder / SEASON_PICTURE).write_bytes(pictures[season_id])
         written += len(forecasters) + 1
     drawn.forget_others()

@@ -19,7 +19,7 @@ from augur_pipeline.errors import ClockError, LedgerError
 from augur_pipeline.home import Home
 from augur_pipeline.store.clock import iso
 from augur_pipeline.store.digests import file_digest
-from augur_pipeline.store.export_sets import export_set, publication_of
+from augur_pipeline.store.export_sets import existing_export_set, publication_of
 from augur_pipeline.store.grammar import parse_time
 from augur_pipeline.store.published import Published
 
@@ -86,7 +86,7 @@ def _may_follow(home: Home, published: Published, trace: Trace) -> bool:
     """
     return (
         published.content_digest == trace.content_digest
-        or export_set(home, published.content_digest, published.as_of).is_dir()
+        or existing_export_set(home, published.content_digest, published.as_of).is_dir()
     )
 
 

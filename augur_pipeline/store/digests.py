@@ -5,13 +5,19 @@ byte a row, 1 where there is a value; then of the values that are there lengths,
 lists, eight bytes each; and values: numbers and times (µs since 1970) eight bytes, flags one, texts
 their UTF-8. All little-endian. Its digest is SHA-256(SHA-256(presence) ‖ SHA-256(lengths) ‖
 SHA-256(values)), and of a list, ‖ the digest of its items as a column. A table's is SHA-256 of the
-lines `<column> <type> <digest>`, the content's of the line `augur-content-1` and the lines
-`<table> <digest>` in order of the names; digests as lower-case hex there, each line ended by LF. So
-nothing depends on how rows lie in files, batches or threads.
+lines `<column> <type> <digest>`.
+
+The content's is a tree: each table is a leaf, and of a call-level table each season (`Part`; the
+published table `content_digests` lists them). It is SHA-256 of the line `augur-content-2` and the
+lines `<table> <rows> <digest> <season>` by table, then season: `-` for a whole table, `=` and the
+id (escaped as a seal's texts are), or `+` for rows in no season, last. Digests are lower-case hex
+there, each line ended by LF. So nothing depends on how rows lie in files, batches or threads, and a
+season that has not changed keeps its digest.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -22,12 +28,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from augur_pipeline.errors import InputError
-from augur_pipeline.store.tables import (
-    Model,
-    columns_of,
-    key_of,
-    name_of,
-)
+from augur_pipeline.store.sql import quoted_identifier, rows_as_dicts
+from augur_pipeline.store.tables import Model, columns_of, key_of, name_of, season_column_of
+
+PARTS_TABLE = "content_digests"
+"""The published table that lists the parts; its rows are the digest's lines."""
 
 _AT_ONCE = 122_880
 
@@ -68,52 +73,129 @@ class _ColumnDigest:
         return hashlib.sha256(b"".join(s.digest() for s in self._streams) + items).digest()
 
 
-def table_digest(connection: duckdb.DuckDBPyConnection, model: Model) -> str:
-    """SHA-256 of a table, lower-case hex: columns as its model has them, rows in key order."""
+@dataclass(frozen=True)
+class Part:
+    """A table, or what one season has of a call-level table: a leaf of the content digest's tree.
+
+    season_column: the column that parts the table by season; None: the part is the whole table
+    season_id:     the season; None where a row lies in none, and of a whole table
+    """
+
+    table_name: str
+    season_column: str | None
+    season_id: str | None
+    rows: int
+    sha256: str
+
+    def line(self) -> str:
+        """The part's line in the content digest."""
+        season = "-" if self.season_column is None else "+"
+        if self.season_id is not None:
+            season = f"={_escaped(self.season_id)}"
+        return f"{self.table_name} {self.rows} {self.sha256} {season}\n"
+
+
+def parts_of(connection: duckdb.DuckDBPyConnection, model: Model) -> Iterator[Part]:
+    """Digests of a table, season by season where it is parted: columns as its model has them."""
     names = [column.name for column in columns_of(model)]
-    return _digest_of_rows(
-        connection.sql(
-            f"SELECT {', '.join(names)} FROM {name_of(model)} ORDER BY {', '.join(key_of(model))}"
-        )
+    yield from _parts(
+        connection, name_of(model), season_column_of(model), names, ", ".join(key_of(model))
     )
 
 
-def _digest_of_rows(rows: duckdb.DuckDBPyRelation) -> str:
+def stored_parts(connection: duckdb.DuckDBPyConnection) -> list[Part]:
+    """What `content_digests` of a published database says; ValueError where it says nothing."""
+    try:
+        return [Part(**row) for row in rows_as_dicts(connection, f"FROM {PARTS_TABLE}")]
+    except TypeError as error:
+        raise ValueError(f"{PARTS_TABLE} has other columns than were published") from error
+
+
+def recomputed_parts(
+    connection: duckdb.DuckDBPyConnection, tables: Mapping[str, str | None]
+) -> list[Part]:
+    """The parts of a published database of this version or a later one, computed anew.
+
+    tables: every table that is covered, with the column that parts it. Columns and rows are taken
+            as they lie: a published table lies season by season, in each by key. The connection
+            must keep the order of rows.
+    Raises: ValueError for a column of a type that no published column has
+    """
+    found: list[Part] = []
+    for table in sorted(tables):
+        _refuse_types(connection.table(table), table)
+        found += _parts(connection, table, tables[table], connection.table(table).columns, None)
+    return found
+
+
+def _parts(
+    connection: duckdb.DuckDBPyConnection,
+    table: str,
+    season_column: str | None,
+    names: Sequence[str],
+    order: str | None,
+) -> Iterator[Part]:
+    columns = ", ".join(map(quoted_identifier, names))
+    query = f"SELECT {columns} FROM {quoted_identifier(table)}"
+    last = f" ORDER BY {order}" if order else ""
+    if season_column is None:
+        rows, sha256 = _digest_of_rows(connection.sql(f"{query}{last}"))
+        yield Part(table, None, None, rows, sha256)
+        return
+    column = quoted_identifier(season_column)
+    seasons = connection.execute(
+        f"SELECT DISTINCT {column} FROM {quoted_identifier(table)} ORDER BY {column} NULLS LAST"
+    ).fetchall()
+    for (season,) in seasons or [(None,)]:  # an empty table is a part, too
+        of_season = connection.sql(
+            f"{query} WHERE {column} IS NOT DISTINCT FROM $season{last}",
+            params={"season": season},
+        )
+        rows, sha256 = _digest_of_rows(of_season)
+        yield Part(table, season_column, season, rows, sha256)
+
+
+def content_digest(parts: Iterable[Part]) -> str:
+    """SHA-256 over the lines of the parts: by table, then by season, rows without one last."""
+    ordered = sorted(parts, key=lambda p: (p.table_name, p.season_id is None, p.season_id or ""))
+    lines = ["augur-content-2\n", *(part.line() for part in ordered)]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def _digest_of_rows(rows: duckdb.DuckDBPyRelation) -> tuple[int, str]:
+    """How many rows, and the digest of their table."""
+    count = 0
     names, types = rows.columns, [str(type_) for type_ in rows.types]
     digests = [_ColumnDigest(type_) for type_ in types]
     for batch in rows.to_arrow_reader(_AT_ONCE):
+        count += batch.num_rows
         for digest, column in zip(digests, batch.columns, strict=True):
             digest.add(column)
     lines = [
         f"{name} {type_} {digest.digest().hex()}\n"
         for name, type_, digest in zip(names, types, digests, strict=True)
     ]
-    return hashlib.sha256("".join(lines).encode("ascii")).hexdigest()
+    return count, hashlib.sha256("".join(lines).encode("ascii")).hexdigest()
 
 
-def content_digest(connection: duckdb.DuckDBPyConnection, models: Sequence[Model]) -> str:
-    """SHA-256 over the tables' names and digests, in order of the names."""
-    return _digest_of_tables({name_of(model): table_digest(connection, model) for model in models})
+def first_content_digest(connection: duckdb.DuckDBPyConnection, tables: Sequence[str]) -> str:
+    """The content digest as versions 1 and 2 of the ledger had it: a line a table.
 
-
-def stored_content_digest(connection: duckdb.DuckDBPyConnection, tables: Sequence[str]) -> str:
-    """The content digest of a published database of any version: columns and rows as they lie.
-
-    A published table lies in its key's order. The connection must keep the order of rows.
+    Raises: ValueError for a column of a type that no published column has
     """
     digests = {}
     for table in tables:
         rows = connection.table(table)
-        for name, type_ in zip(rows.columns, rows.types, strict=True):
-            if str(type_).removesuffix("[]") not in {*_WIDTHS, "VARCHAR"}:
-                raise ValueError(f"{table}.{name} is a {type_}, which no published column is")
-        digests[table] = _digest_of_rows(rows)
-    return _digest_of_tables(digests)
-
-
-def _digest_of_tables(digests: Mapping[str, str]) -> str:
+        _refuse_types(rows, table)
+        _, digests[table] = _digest_of_rows(rows)
     lines = ["augur-content-1\n", *(f"{name} {digests[name]}\n" for name in sorted(digests))]
     return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def _refuse_types(rows: duckdb.DuckDBPyRelation, table: str) -> None:
+    for name, type_ in zip(rows.columns, rows.types, strict=True):
+        if str(type_).removesuffix("[]") not in {*_WIDTHS, "VARCHAR"}:
+            raise ValueError(f"{table}.{name} is a {type_}, which no published column is")
 
 
 def run_digest(columns: Mapping[str, Any]) -> str:
@@ -125,9 +207,12 @@ def run_digest(columns: Mapping[str, Any]) -> str:
     lines = []
     for name, value in columns.items():
         text = str(_micros(value)) if isinstance(value, datetime) else str(value)
-        escaped = text.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
-        lines.append(f"{name}={escaped}\n")
+        lines.append(f"{name}={_escaped(text)}\n")
     return hashlib.sha256("".join(lines).encode("utf-8")).hexdigest()
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
 
 
 def _micros(instant: datetime) -> int:

@@ -13,10 +13,11 @@ from augur_pipeline.errors import ClockError, InputError, LedgerError
 from augur_pipeline.store.clock import iso
 from augur_pipeline.store.sql import rows_as_dicts
 
-LEDGER_VERSION = 2
+LEDGER_VERSION = 3
 """Of what this augur publishes; it reads every version up to it (`store/upgrades.py`).
 
-1: without `ledger_version` in run_info. 2: late_outcomes and due_after_final.
+1: without `ledger_version` in run_info. 2: late_outcomes and due_after_final. 3: eligible_calls,
+excluded_calls and resolved_outcomes are views; content_digests.
 """
 
 

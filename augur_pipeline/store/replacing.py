@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from augur_pipeline.home import Home
-from augur_pipeline.store.export_sets import is_export_set
+from augur_pipeline.store.export_sets import export_sets, link_text
+from augur_pipeline.store.exported_tables import season_files
 from augur_pipeline.store.published import drop_foreign_log
 from augur_pipeline.store.tables import (
     Model,
     columns_of,
-    key_of,
     name_of,
+    season_column_of,
+    stored_order_of,
     table_ddl,
 )
 
@@ -58,17 +60,34 @@ def fill(connection: duckdb.DuckDBPyConnection, model: Model) -> None:
     columns = ", ".join(column.name for column in columns_of(model))
     connection.execute(
         f"INSERT INTO {NEW}.{name_of(model)} ({columns}) "
-        f"SELECT {columns} FROM work.{name_of(model)} ORDER BY {', '.join(key_of(model))}"
+        f"SELECT {columns} FROM work.{name_of(model)} ORDER BY {', '.join(stored_order_of(model))}"
     )
 
 
 def export_table(connection: duckdb.DuckDBPyConnection, model: Model, folder: Path) -> None:
-    """One published table as a Parquet file; what differs from run to run is left out."""
-    columns = [column.name for column in columns_of(model) if column.name not in NOT_EXPORTED]
+    """One published table as Parquet, a call-level one a file a season.
+
+    What differs from run to run is left out.
+    """
+    shown = [column.name for column in columns_of(model) if column.name not in NOT_EXPORTED]
+    query = f"SELECT {', '.join(shown)} FROM {name_of(model)}"
+    column = season_column_of(model)
+    if column is None:
+        _copy(connection, query, folder / f"{name_of(model)}.parquet")
+        return
+    seasons = connection.sql(f"SELECT DISTINCT {column} FROM {name_of(model)}").fetchall()
+    files = season_files(name_of(model), column, [season for (season,) in seasons])
+    for season, path in files.items():
+        connection.execute("SET VARIABLE season = $season::VARCHAR", {"season": season})
+        of_season = f"{query} WHERE {column} IS NOT DISTINCT FROM getvariable('season')"
+        _copy(connection, of_season, folder / path)
+
+
+def _copy(connection: duckdb.DuckDBPyConnection, query: str, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
     connection.execute(
-        f"COPY (SELECT {', '.join(columns)} FROM {name_of(model)}) "
-        "TO $path (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)",
-        {"path": str(folder / f"{name_of(model)}.parquet")},
+        f"COPY ({query}) TO $path (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)",
+        {"path": str(path)},
     )
 
 
@@ -96,7 +115,7 @@ def build_database(store: "Store", build: Callable[[duckdb.DuckDBPyConnection], 
 def place_exports(final: Path, build: Callable[[Path], None]) -> None:
     """Let `build` fill an export set, then give it its name."""
     logger.info("writing tables and passports")
-    final.parent.mkdir(exist_ok=True)
+    final.parent.mkdir(parents=True, exist_ok=True)
     fresh = final.with_name(f"{final.name}.new")
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir()
@@ -112,6 +131,7 @@ def place_exports(final: Path, build: Callable[[Path], None]) -> None:
     else:
         fresh.rename(final)
     sync_folder(final.parent)
+    sync_folder(final.parent.parent)
 
 
 def _same_files(left: Path, right: Path) -> bool:
@@ -135,20 +155,21 @@ def link_exports(home: Home, current: Path) -> None:
     """Point `exports/latest` at a set, in one step."""
     if not current.is_dir():
         return
-    if home.latest.is_symlink() and os.readlink(home.latest) == current.name:
+    target = link_text(home, current)
+    if home.latest.is_symlink() and os.readlink(home.latest) == target:
         return
     if home.latest.is_dir() and not home.latest.is_symlink():
         # a copy or a backup that followed the link left a folder in its place
         shutil.rmtree(home.latest)
     fresh = home.exports / ".latest.new"
     fresh.unlink(missing_ok=True)
-    fresh.symlink_to(current.name)
+    fresh.symlink_to(target)
     os.replace(fresh, home.latest)
     sync_folder(home.exports)
 
 
 def drop_old_exports(home: Home, current: Path) -> None:
     """Remove export sets other than the current one."""
-    for path in home.exports.iterdir():
-        if is_export_set(path) and path.name != current.name:
+    for path in export_sets(home):
+        if path != current:
             shutil.rmtree(path, ignore_errors=True)

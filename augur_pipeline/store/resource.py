@@ -209,10 +209,12 @@ class Store(ConfigurableResource["Store"]):
         return self.count("counter_examples"), relation.columns, relation.limit(shown).fetchall()
 
     def _bound(self, statement: str) -> dict[str, Any]:
-        if "$" not in statement:
-            return {}
+        return parameters_of(statement, self.parameters()) if "$" in statement else {}
+
+    def parameters(self) -> dict[str, Any]:
+        """What statements may name: the run's clock, and the policy's numbers."""
         as_of, policy = self.state()
-        return parameters_of(statement, {"as_of": as_of, **policy.sql_parameters()})
+        return {"as_of": as_of, **policy.sql_parameters()}
 
     def count(self, table: str) -> int:
         """Rows of a table of ours (`table` is a name from our code, never a user's text)."""

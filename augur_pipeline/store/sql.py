@@ -3,6 +3,7 @@
 import contextlib
 import re
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -11,6 +12,7 @@ import duckdb
 
 _PARAMETER = re.compile(r"\$([a-z_]+)")
 _COMMENT = re.compile(r"--[^\n]*")
+_CREATE = re.compile(r"^\s*CREATE OR REPLACE TABLE \w+ AS\s")
 
 
 @cache
@@ -22,6 +24,24 @@ def load_sql(package: str, name: str) -> str:
 def parameters_of(statement: str, known: Mapping[str, Any]) -> dict[str, Any]:
     """The `$name` parameters a statement uses, with their values out of `known`."""
     return {name: known[name] for name in _PARAMETER.findall(_COMMENT.sub("", statement))}
+
+
+def query_of(statement: str, known: Mapping[str, Any]) -> str:
+    """The query of a statement that makes a table, its `$name` parameters written as literals.
+
+    For views, which take no bound parameters. Only whole numbers, doubles and times, which are of
+    our policy and clock; raises TypeError for a text, which could be anybody's.
+    """
+    query = _CREATE.sub("", _COMMENT.sub("", statement)).strip()
+    return _PARAMETER.sub(lambda found: _literal(known[found[1]]), query)
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, datetime):
+        return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
+    if type(value) in (int, float):
+        return repr(value)
+    raise TypeError(f"{value!r} cannot stand in a view")
 
 
 def rows_as_dicts(

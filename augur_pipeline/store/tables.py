@@ -42,7 +42,8 @@ class ColumnShape:
 class TableModel(pa.DataFrameModel):
     """Base of all table models: strict columns, `Config.name`, `Config.metadata['key']`.
 
-    `Config.metadata['asset']` where the asset that makes the table has another name.
+    `Config.metadata['asset']` where the asset that makes the table has another name,
+    `['season']` for the column that parts a call-level table by season.
     """
 
     class Config:
@@ -69,6 +70,21 @@ def asset_of(model: Model) -> str:
     """The asset that makes the table: of its own name, unless the model states another."""
     metadata = model.get_metadata() or {}
     return str(metadata[name_of(model)]["dataframe"].get("asset", name_of(model)))
+
+
+@cache
+def season_column_of(model: Model) -> str | None:
+    """The column that parts a call-level table by season; None for tables that stay whole."""
+    metadata = model.get_metadata() or {}
+    column = metadata[name_of(model)]["dataframe"].get("season")
+    return None if column is None else str(column)
+
+
+@cache
+def stored_order_of(model: Model) -> tuple[str, ...]:
+    """How the published rows lie: season by season, in each by key."""
+    season = season_column_of(model)
+    return (f"{season} NULLS LAST", *key_of(model)) if season else key_of(model)
 
 
 def description_of(model: Model) -> str:
@@ -114,18 +130,32 @@ def _literal(text: str) -> str:
 
 def table_ddl(model: Model, catalog: str) -> list[str]:
     """Statements that make the empty table in an attached database and comment on it."""
-    table = f"{catalog}.{name_of(model)}"
-    columns = columns_of(model)
     shape = ", ".join(
         f"{column.name} {column.type}{'' if column.is_nullable else ' NOT NULL'}"
-        for column in columns
+        for column in columns_of(model)
     )
     return [
-        f"CREATE TABLE {table} ({shape})",
-        f"COMMENT ON TABLE {table} IS {_literal(description_of(model))}",
+        f"CREATE TABLE {catalog}.{name_of(model)} ({shape})",
+        *_comments(model, catalog, "TABLE"),
+    ]
+
+
+def view_ddl(model: Model, catalog: str, query: str) -> list[str]:
+    """Statements that make a view of a query in an attached database and comment on it."""
+    columns = ", ".join(column.name for column in columns_of(model))
+    return [
+        f"CREATE VIEW {catalog}.{name_of(model)} AS SELECT {columns} FROM ({query})",
+        *_comments(model, catalog, "VIEW"),
+    ]
+
+
+def _comments(model: Model, catalog: str, kind: str) -> list[str]:
+    table = f"{catalog}.{name_of(model)}"
+    return [
+        f"COMMENT ON {kind} {table} IS {_literal(description_of(model))}",
         *(
             f"COMMENT ON COLUMN {table}.{column.name} IS {_literal(column.description)}"
-            for column in columns
+            for column in columns_of(model)
         ),
     ]
 

@@ -9,12 +9,23 @@ import duckdb
 
 from augur_pipeline.errors import InputError, LedgerError
 from augur_pipeline.home import Home
-from augur_pipeline.store.digests import run_digest, stored_content_digest
-from augur_pipeline.store.export_sets import export_set
+from augur_pipeline.store.digests import (
+    PARTS_TABLE,
+    content_digest,
+    first_content_digest,
+    recomputed_parts,
+    run_digest,
+    stored_parts,
+)
+from augur_pipeline.store.export_sets import existing_export_set
+from augur_pipeline.store.exported_tables import EXPORTED_ROWS, exported_files
 from augur_pipeline.store.published import open_published, read_run_info, unreadable
 from augur_pipeline.store.resource import Store
 
 logger = logging.getLogger(__name__)
+
+LAST_WITHOUT_PARTS = 2
+"""The last version of the ledger whose content digest had no tree."""
 
 
 def take_ledger(store: Store, tables: Sequence[str]) -> None:
@@ -51,13 +62,25 @@ def refuse_altered(connection: duckdb.DuckDBPyConnection, home: Home) -> None:
     others = {name: value for name, value in info.items() if name != "run_digest"}
     if info.get("run_digest") != run_digest(others):
         raise _altered(home, "run_info does not agree with its run_digest")
-    tables = [table for table in _tables_of(connection) if table != "run_info"]
+    tables = [table for table in _tables_of(connection) if table not in ("run_info", PARTS_TABLE)]
     try:
-        digest = stored_content_digest(connection, tables)
-    except ValueError as error:
-        raise _altered(home, str(error)) from error
+        if info.get("ledger_version", 1) <= LAST_WITHOUT_PARTS:
+            digest = first_content_digest(connection, tables)
+        else:
+            parts = stored_parts(connection)
+            if content_digest(parts) != info["content_digest"]:
+                raise _altered(home, f"{PARTS_TABLE} does not agree with run_info.content_digest")
+            parting = {part.table_name: part.season_column for part in parts}
+            missing = sorted(set(parting) - set(tables))
+            if missing:
+                raise _altered(home, f"table {missing[0]} is missing")
+            digest = content_digest(
+                recomputed_parts(connection, {table: parting.get(table) for table in tables})
+            )
+    except (ValueError, duckdb.CatalogException) as error:
+        raise _altered(home, str(error).splitlines()[0]) from error
     if digest != info["content_digest"]:
-        exports = export_set(home, info["content_digest"], info["as_of"]) / "tables"
+        exports = existing_export_set(home, info["content_digest"], info["as_of"]) / "tables"
         raise _altered(
             home,
             f"its tables do not agree with its content_digest: "
@@ -89,11 +112,11 @@ def _first_difference(
     if not exports.is_dir():
         return "which row cannot be told, for the exports of that publication are gone"
     for table in tables:
-        path = exports / f"{table}.parquet"
-        if not path.is_file():
+        paths = exported_files(exports, table)
+        if not paths:
             return f"table {table} was not published"
-        connection.execute("SET VARIABLE exported = $path", {"path": str(path)})
-        stored, exported = f'FROM "{table}"', "FROM read_parquet(getvariable('exported'))"
+        connection.execute("SET VARIABLE exported = $paths", {"paths": [str(p) for p in paths]})
+        stored, exported = f'FROM "{table}"', f"FROM {EXPORTED_ROWS}"
         try:
             for left, right, fate in (
                 (stored, exported, "is not as published"),
@@ -104,7 +127,7 @@ def _first_difference(
                     return f"table {table}, {_key_shown(rows.columns, row)} {fate}"
         except duckdb.Error:
             return f"table {table} has other columns than were published"
-    missing = sorted({path.stem for path in exports.glob("*.parquet")} - {*tables, "run_info"})
+    missing = sorted({path.stem for path in exports.iterdir()} - {*tables, "run_info", PARTS_TABLE})
     if missing:
         return f"table {missing[0]} is missing"
     return "the rows of a table lie in another order"

@@ -15,7 +15,7 @@ import tempfile
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -42,13 +42,16 @@ from augur_pipeline.arithmetic import (
     texts_of,
 )
 from augur_pipeline.errors import AugurError
-from augur_pipeline.exports.catalog import CONTENT_TABLES, PUBLISHED_TABLES
+from augur_pipeline.exports.catalog import CONTENT_TABLES, PUBLISHED_TABLES, VIEWS
+from augur_pipeline.exports.index import Names, index_bytes, names_of
 from augur_pipeline.exports.passports.files import passport_files, passport_schema
 from augur_pipeline.exports.receipts.files import receipt_files, receipt_schema
+from augur_pipeline.exports.views import make_views
 from augur_pipeline.home import Home
 from augur_pipeline.policy import Policy
-from augur_pipeline.store.digests import content_digest, run_digest
-from augur_pipeline.store.export_sets import export_set
+from augur_pipeline.store.digests import content_digest, parts_of, run_digest, stored_parts
+from augur_pipeline.store.export_sets import export_set, link_text
+from augur_pipeline.store.exported_tables import EXPORTED_ROWS, season_files
 from augur_pipeline.store.published import LEDGER_VERSION, open_published, read_run_info
 from augur_pipeline.store.replacing import NOT_EXPORTED
 from augur_pipeline.store.tables import (
@@ -56,7 +59,10 @@ from augur_pipeline.store.tables import (
     columns_of,
     key_of,
     name_of,
+    season_column_of,
+    table_ddl,
 )
+from augur_pipeline.verify.export_rows import check_passports, check_row_files
 from augur_pipeline.verify.findings import ABSENT, Findings
 from augur_pipeline.verify.receipt import NoReceiptError, verify_receipt
 
@@ -66,11 +72,11 @@ _AT_ONCE = 10_000
 _UNUSABLE = (ValueError, TypeError, KeyError, ArithmeticError, AttributeError, AssertionError)
 """What arithmetic on values that cannot be raises: an altered table may hold anything."""
 
-_FATES = (
-    ("usable", "duplicate", "rejected", "not_yet"),
-    ("eligible", "excluded", "rejected", "duplicate", "not_yet"),
-)
-"""Of prices, of calls."""
+_FATES = {
+    "prices": ("usable", "duplicate", "rejected", "not_yet"),
+    "calls": ("eligible", "excluded", "rejected", "duplicate", "not_yet"),
+}
+"""Of the rows of each kind of landing file."""
 
 _CALL_TABLES = (
     "sealed_calls", "eligible_calls", "excluded_calls", "settlements", "resolved_outcomes",
@@ -136,16 +142,16 @@ def verify_home(home: Home) -> Findings:
 
 def _verify(connection: duckdb.DuckDBPyConnection, home: Home, findings: Findings) -> None:
     run = _check_run(connection, findings)
-    digest = content_digest(connection, CONTENT_TABLES)
-    if digest != run.content_digest:
-        findings.add("run_info", "", "content_digest", run.content_digest, digest)
+    names = names_of(connection)
+    _check_views(connection, run, findings)
+    _check_digests(connection, run, findings)
     with tempfile.TemporaryDirectory(prefix="augur-verify-") as scratch:
         _check_tables(connection, home, Path(scratch), findings)
     _check_funnel(connection, findings)
     counts = _check_calls(connection, run, findings)
     _check_scores(connection, run, counts, findings)
     _check_passports(connection, counts, findings)
-    _check_files(connection, home, run, findings)
+    _check_files(connection, home, run, names, findings)
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -200,7 +206,7 @@ def _check_shapes(connection: duckdb.DuckDBPyConnection, findings: Findings) -> 
         "ORDER BY table_name, column_index"
     ).fetchall():
         stored[table][column] = kind
-    for model in PUBLISHED_TABLES:
+    for model in (*PUBLISHED_TABLES, *VIEWS):
         shape = {column.name: column.type for column in columns_of(model)}
         found = stored.pop(name_of(model), {})
         for column in dict.fromkeys([*shape, *found]):
@@ -210,7 +216,7 @@ def _check_shapes(connection: duckdb.DuckDBPyConnection, findings: Findings) -> 
                 )
     for table in stored:
         findings.add(table, "", "", "a table", ABSENT)
-    findings.checked["tables"] = len(PUBLISHED_TABLES)
+    findings.checked["tables"] = len(PUBLISHED_TABLES) + len(VIEWS)
     return findings.found == before
 
 
@@ -240,6 +246,49 @@ def _check_run(connection: duckdb.DuckDBPyConnection, findings: Findings) -> Run
                 findings.add("run_info", "", f"policy.{name}", policy[name], value)
     seasons = {row["season_id"]: row for row in _rows(connection, "FROM seasons")}
     return Run(info["as_of"], used, info["content_digest"], seasons)
+
+
+def _check_views(connection: duckdb.DuckDBPyConnection, run: Run, findings: Findings) -> None:
+    """Tables are tables, and views say what they are said to: a view could lie at another time."""
+    policy = {name: run.policy[name] for name in asdict(Policy())}
+    known = {"as_of": run.as_of, **Policy(**policy).sql_parameters()}
+    with duckdb.connect() as scratch:
+        for model in CONTENT_TABLES:
+            scratch.execute(table_ddl(model, "memory.main")[0])
+        make_views(scratch, "memory.main", known)
+        expected, found = _definitions(scratch), _definitions(connection)
+    for name in sorted(expected | found):
+        wanted, stated = expected.get(name, "a table"), found.get(name, "a table")
+        if wanted != stated:
+            findings.add(name, "", "definition", stated, wanted)
+
+
+def _definitions(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """The statements of a database's views, as this DuckDB writes them."""
+    rows = connection.execute(
+        "SELECT view_name, sql FROM duckdb_views() "
+        "WHERE NOT internal AND database_name = current_database()"
+    ).fetchall()
+    return dict(rows)
+
+
+def _check_digests(connection: duckdb.DuckDBPyConnection, run: Run, findings: Findings) -> None:
+    """Every part of the content digest's tree, and the digest over them."""
+    stored = {(part.table_name, part.season_id): part for part in stored_parts(connection)}
+    parts = [part for model in CONTENT_TABLES for part in parts_of(connection, model)]
+    for part in parts:
+        key = f"table_name={part.table_name}, season_id={part.season_id}"
+        found = stored.pop((part.table_name, part.season_id), None)
+        if found is None:
+            findings.add("content_digests", key, "", ABSENT, "a row")
+        else:
+            findings.compare("content_digests", key, asdict(found), asdict(part))
+    for table, season in stored:
+        key = f"table_name={table}, season_id={season}"
+        findings.add("content_digests", key, "", "a row", "none")
+    digest = content_digest(parts)
+    if digest != run.content_digest:
+        findings.add("run_info", "", "content_digest", run.content_digest, digest)
 
 
 # --- calls ----------------------------------------------------------------------------------------
@@ -604,7 +653,7 @@ def _check_funnel(connection: duckdb.DuckDBPyConnection, findings: Findings) -> 
         rows_read[row["kind"], row["source_file"]] += row["rows"]
         if row["fate"] == "rejected":
             rejected[row["kind"], row["source_file"], str(row["reason"])] += row["rows"]
-        if row["fate"] not in _FATES[row["kind"] == "calls"]:
+        if row["fate"] not in _FATES.get(row["kind"], ()):
             findings.add("funnel", _key(row, keys), "fate", row["fate"], "one of the contract's")
         if (row["reason"] is None) != (row["fate"] not in ("rejected", "excluded")):
             findings.add("funnel", _key(row, keys), "reason", row["reason"], "as its fate asks")
@@ -633,48 +682,73 @@ def _check_funnel(connection: duckdb.DuckDBPyConnection, findings: Findings) -> 
 def _check_tables(
     connection: duckdb.DuckDBPyConnection, home: Home, scratch: Path, findings: Findings
 ) -> None:
-    """Each exported table holds what the published one does, to the bit."""
+    """Each exported file holds what the published table does, or its season, to the bit."""
     folder = home.latest / "tables"
+    expected: set[str] = set()
     for model in PUBLISHED_TABLES:
-        path = folder / f"{name_of(model)}.parquet"
-        place = f"exports/latest/tables/{path.name}"
-        try:
-            _check_table(connection, model, path, place, scratch, findings)
-        except duckdb.Error as error:
-            why = str(error).strip().splitlines()[0]
-            findings.add(place, "", "", f"a file that cannot be read ({why})", name_of(model))
-    expected = {f"{name_of(model)}.parquet" for model in PUBLISHED_TABLES}
+        for season, name in _files_of(connection, model).items():
+            expected.add(name)
+            place = f"exports/latest/tables/{name}"
+            try:
+                part = _Part(model, season, folder / name, place)
+                _check_part(connection, part, scratch, findings)
+            except duckdb.Error as error:
+                why = str(error).strip().splitlines()[0]
+                findings.add(place, "", "", f"a file that cannot be read ({why})", name_of(model))
     _check_names(folder, "exports/latest/tables", expected, findings)
 
 
-def _check_table(
-    connection: duckdb.DuckDBPyConnection,
-    model: Model,
-    path: Path,
-    place: str,
-    scratch: Path,
-    findings: Findings,
+def _files_of(connection: duckdb.DuckDBPyConnection, model: Model) -> dict[str | None, str]:
+    """The files a table must have, by season: one alone where it is not parted."""
+    column = season_column_of(model)
+    if column is None:
+        return {None: f"{name_of(model)}.parquet"}
+    rows = connection.execute(f"SELECT DISTINCT {column} FROM {name_of(model)}").fetchall()
+    return season_files(name_of(model), column, [season for (season,) in rows])
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A published table, or a season of it, and the file that must hold the same."""
+
+    model: Model
+    season: str | None
+    path: Path
+    place: str
+
+    @property
+    def columns(self) -> list[str]:
+        return [c.name for c in columns_of(self.model) if c.name not in NOT_EXPORTED]
+
+    def query(self, connection: duckdb.DuckDBPyConnection) -> str:
+        """The published rows; sets the variables that the queries of a part name."""
+        connection.execute("SET VARIABLE season = $season::VARCHAR", {"season": self.season})
+        connection.execute("SET VARIABLE exported = [$path]", {"path": str(self.path)})
+        column = season_column_of(self.model)
+        of_season = f" WHERE {column} IS NOT DISTINCT FROM getvariable('season')" if column else ""
+        return f"SELECT {', '.join(self.columns)} FROM {name_of(self.model)}{of_season}"
+
+
+def _check_part(
+    connection: duckdb.DuckDBPyConnection, part: _Part, scratch: Path, findings: Findings
 ) -> None:
-    shape = {c.name: c.type for c in columns_of(model) if c.name not in NOT_EXPORTED}
-    described = connection.execute(
-        "DESCRIBE FROM read_parquet($path)", {"path": str(path)}
-    ).fetchall()
+    stored = part.query(connection)
+    shape = {c.name: c.type for c in columns_of(part.model) if c.name in part.columns}
+    described = connection.execute(f"DESCRIBE FROM {EXPORTED_ROWS}").fetchall()
     found = {row[0]: row[1] for row in described}
     if list(found.items()) != list(shape.items()):
-        findings.add(place, "", "", f"columns {found}", f"columns {shape}")
+        findings.add(part.place, "", "", f"columns {found}", f"columns {shape}")
         return
-    columns, keys = ", ".join(shape), ", ".join(key_of(model))
     texts = []
-    for number, source in enumerate((name_of(model), "read_parquet(getvariable('file'))")):
-        connection.execute("SET VARIABLE file = $path", {"path": str(path)})
+    for number, query in enumerate((stored, f"FROM {EXPORTED_ROWS}")):
         target = scratch / f"{number}.csv"
         connection.execute(
-            f"COPY (SELECT {columns} FROM {source} ORDER BY {keys}) TO $target (FORMAT csv)",
+            f"COPY ({query} ORDER BY {', '.join(key_of(part.model))}) TO $target (FORMAT csv)",
             {"target": str(target)},
         )
         texts.append(target)
     if not _same_bytes(*texts):
-        _find_cells(connection, model, columns, place, findings)
+        _find_cells(connection, part, findings)
 
 
 def _same_bytes(left: Path, right: Path) -> bool:
@@ -687,37 +761,31 @@ def _same_bytes(left: Path, right: Path) -> bool:
     return True
 
 
-def _find_cells(
-    connection: duckdb.DuckDBPyConnection,
-    model: Model,
-    columns: str,
-    place: str,
-    findings: Findings,
-) -> None:
+def _find_cells(connection: duckdb.DuckDBPyConnection, part: _Part, findings: Findings) -> None:
     """Name the cells in which a table and its exported file differ."""
-    keys = key_of(model)
-    table = name_of(model)
+    keys = key_of(part.model)
+    table = name_of(part.model)
     before = findings.found
-    filed = {_key(row, keys): row for row in _rows_of_file(connection, columns)}
-    for row in _rows(connection, f"SELECT {columns} FROM {table}"):
+    stored = part.query(connection)
+    exported = connection.execute(f"FROM {EXPORTED_ROWS}").fetchall()
+    filed = {}
+    for values in exported:
+        row = dict(zip(part.columns, values, strict=True))
+        filed[_key(row, keys)] = row
+    for values in connection.execute(stored).fetchall():
+        row = dict(zip(part.columns, values, strict=True))
         key = _key(row, keys)
         other = filed.pop(key, None)
         if other is None:
-            findings.add(table, key, "", "a row", f"none in {place}")
+            findings.add(table, key, "", "a row", f"none in {part.place}")
             continue
         for name, value in row.items():
             if not same(value, other[name]):
-                findings.add(table, key, name, value, f"{other[name]!r} in {place}")
+                findings.add(table, key, name, value, f"{other[name]!r} in {part.place}")
     for key in filed:
-        findings.add(table, key, "", ABSENT, f"a row in {place}")
+        findings.add(table, key, "", ABSENT, f"a row in {part.place}")
     if findings.found == before:
-        findings.add(table, "", "", "other rows", f"those in {place}")
-
-
-def _rows_of_file(connection: duckdb.DuckDBPyConnection, columns: str) -> Iterator[Row]:
-    names = columns.split(", ")
-    rows = connection.execute(f"SELECT {columns} FROM read_parquet(getvariable('file'))").fetchall()
-    return (dict(zip(names, row, strict=True)) for row in rows)
+        findings.add(table, "", "", "other rows", f"those in {part.place}")
 
 
 def _check_names(folder: Path, place: str, expected: set[str], findings: Findings) -> None:
@@ -728,21 +796,26 @@ def _check_names(folder: Path, place: str, expected: set[str], findings: Finding
 
 
 def _check_files(
-    connection: duckdb.DuckDBPyConnection, home: Home, run: Run, findings: Findings
+    connection: duckdb.DuckDBPyConnection,
+    home: Home,
+    run: Run,
+    names: Names,
+    findings: Findings,
 ) -> None:
     """Passports, receipts and schemas are what the published tables give, byte for byte."""
     latest = home.latest
-    expected_set = export_set(home, run.content_digest, run.as_of).name
+    expected_set = link_text(home, export_set(home, run.content_digest, run.as_of))
     if latest.is_symlink() and os.readlink(latest) != expected_set:
         findings.add("exports/latest", "", "", os.readlink(latest), expected_set)
     for name, text in (
-        ("passport.schema.json", passport_schema()),
-        ("receipt.schema.json", receipt_schema()),
+        ("passport.schema.json", passport_schema().encode("utf-8")),
+        ("receipt.schema.json", receipt_schema().encode("utf-8")),
+        ("index.json", index_bytes(names)),
     ):
-        _compare_file(latest / name, f"exports/latest/{name}", text.encode("utf-8"), findings)
+        _compare_file(latest / name, f"exports/latest/{name}", text, findings)
     for folder, files in (
-        ("passports", passport_files(connection)),
-        ("receipts", receipt_files(connection)),
+        ("passports", passport_files(connection, names)),
+        ("receipts", receipt_files(connection, names)),
     ):
         place = f"exports/latest/{folder}"
         expected = set()
@@ -755,6 +828,8 @@ def _check_files(
             findings.add(place, "", "", "tables they cannot be made from", f"({error!r})")
         else:
             _check_names(latest / folder, place, expected, findings)
+    check_passports(connection, latest / "passports", names.agents, findings)
+    check_row_files(connection, latest / "receipts", names.agents, names.seasons, findings)
     for path in sorted((latest / "receipts").rglob("*.json")):
         place = f"exports/latest/{path.relative_to(latest)}"
         try:

@@ -1,7 +1,7 @@
 """Verifying one receipt with its row file and nothing else: no database, no SQL, no numpy.
 
-Every row is recomputed from its sealed fields, its price and its times; the receipt is then
-written anew from the recomputed rows and compared with the given one, leaf by leaf.
+Every row is recomputed from its sealed fields, its price and its times, and from the recomputed
+rows every number of the receipt. Then it is written anew, for its words, and compared leaf by leaf.
 """
 
 import hashlib
@@ -43,6 +43,7 @@ from augur_pipeline.exports.receipts.layout import (
 )
 from augur_pipeline.policy import Policy
 from augur_pipeline.verify.findings import Findings
+from augur_pipeline.verify.receipt_numbers import receipt_numbers, stated_numbers
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _COIN_FLIP = 0.5
@@ -62,13 +63,13 @@ def verify_receipt(path: Path, findings: Findings, place: str = "") -> None:
     try:
         given = json.loads(raw.decode("utf-8"), parse_constant=_refuse, object_pairs_hook=_unique)
         stated, actual = digests_of(raw)
-        facts = _facts(given)
+        facts = _facts(given, path)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise NoReceiptError(f"{path}: is no receipt: {_why(error)}") from error
     if stated != actual:
         findings.add(place, "", "receipt_digest", stated, actual)
 
-    rows_path = path.with_name(rows_name(facts.agent))
+    rows_path = path.with_name(facts.rows_file)
     rows_place = f"{place.removesuffix(path.name)}{rows_path.name}"
     content = _read(rows_path)
     try:
@@ -86,11 +87,16 @@ def verify_receipt(path: Path, findings: Findings, place: str = "") -> None:
             decimal_text(tally.loss_units),
             scores,
         )
+        numbers = receipt_numbers(given, recomputed, content, tally, scores)
+        stated_there = stated_numbers(given, numbers)
     except (ValueError, TypeError, KeyError, ArithmeticError) as error:
         raise NoReceiptError(f"{path}: cannot be recomputed: {_why(error)}") from error
     _check_policy(facts, findings, place)
     before = findings.found
-    findings.compare_trees(place, "", {**given, "receipt_digest": ""}, expected)
+    findings.compare_trees(place, "", stated_there, numbers)
+    if findings.found == before:
+        # the words, and how all of it is written
+        findings.compare_trees(place, "", {**given, "receipt_digest": ""}, expected)
     if findings.found == before and raw != receipt_bytes(expected):
         findings.add(place, "", "bytes", "the same values, written otherwise", "as receipts are")
     findings.checked["receipts"] += 1
@@ -119,7 +125,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _facts(given: Any) -> Facts:
+def _facts(given: Any, path: Path) -> Facts:
     """What the receipt states and its rows do not tell; raises where it is no receipt."""
     if not isinstance(given, dict):
         raise ValueError("it is no JSON object")
@@ -138,7 +144,7 @@ def _facts(given: Any) -> Facts:
         if type(policy[name]) not in (int, float) or not policy[name] > 0:
             raise ValueError(f"policy.{name} is no positive number")
     for name, digest in given["inputs"].items():
-        if not _SHA256.fullmatch(digest):
+        if digest is not None and not _SHA256.fullmatch(digest):
             raise ValueError(f"the digest of {name} is none")
     if not all(isinstance(version, str) for version in given["versions"].values()):
         raise ValueError("a version is no text")
@@ -152,6 +158,7 @@ def _facts(given: Any) -> Facts:
         policy=policy,
         versions=given["versions"],
         inputs=given["inputs"],
+        rows_file=rows_name(path.stem),
         benchmarks=[
             (_text(one["benchmark_id"]), _text(one["version"])) for one in given["benchmarks"]
         ],

@@ -64,7 +64,7 @@ def _price(c: Mapping[str, Any]) -> float | None:
 
 
 def fill(store: Store, calls: Iterable[Mapping[str, Any]]) -> None:
-    """Make `scored_forecasts`, `eligible_calls` and `resolved_outcomes` of these calls."""
+    """Make `scored_forecasts` with its `episode_numbers`, `eligible_calls`, `resolved_outcomes`."""
     scored, eligible, outcomes = [], [], []
     for number, c in enumerate(calls):
         name = f"c{number:06d}"
@@ -99,6 +99,7 @@ def fill(store: Store, calls: Iterable[Mapping[str, Any]]) -> None:
         store.connection.register("arena", made)
         store.connection.execute(f"CREATE OR REPLACE TABLE {table} AS FROM arena")
         store.connection.unregister("arena")
+    store.run("augur_pipeline.forecasts", "episode_numbers")
 
 
 def rows_of(store: Store, table: str, order: str = "ALL") -> list[dict[str, Any]]:

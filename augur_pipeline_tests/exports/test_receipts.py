@@ -26,6 +26,7 @@ from click.testing import CliRunner
 from augur_pipeline.arithmetic import decimal_text, double_of, units_of
 from augur_pipeline.cli import main
 from augur_pipeline.exports.file_names import file_name
+from augur_pipeline.exports.index import names_of
 from augur_pipeline.exports.receipts.files import receipt_files, receipt_schema
 from augur_pipeline.exports.receipts.layout import field_text, receipt_bytes
 from augur_pipeline.store.sql import load_sql
@@ -134,7 +135,8 @@ def test_a_receipt_says_what_is_published(receipts: dict[str, Path], home: Path)
         assert (document["season"], document["agent"], document["as_of"]) == ("S1", agent, SECOND)
         assert document["policy"] == json.loads(policy)
         assert document["policy_digest"] == hashlib.sha256(policy.encode()).hexdigest()
-        assert document["inputs"] == json.loads(inputs)
+        name = "calls/calls.csv"
+        assert document["inputs"] == {name: json.loads(inputs)[name]}
         assert "nothing about profit, execution or tool use" in document["statement"]
         assert document["calls"]["rows"] == len(rows_of(path)) == own["directional_calls"]
         left_out = Counter(row["what"] for row in document["left_out"])
@@ -221,7 +223,7 @@ def test_published_benchmarks_stand_in_the_rows(home: Path, tmp_path: Path) -> N
             SELECT 'coin_flip', '1', cohort, 'a', 'no call', 0.5, NULL
             FROM (VALUES ('S0'), ('S1'), ('S2')) AS no_calls(cohort)"""
         )
-        files = dict(receipt_files(connection))
+        files = dict(receipt_files(connection, names_of(connection)))
     for name, content in files.items():
         target = tmp_path / name
         target.parent.mkdir(exist_ok=True)

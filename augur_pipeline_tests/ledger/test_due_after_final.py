@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from augur_pipeline.cli import main
+from augur_pipeline.exports.file_names import file_name
 from augur_pipeline_tests.nights import GOOD_CALL, SEASON, make_home, night, query, table
 
 ENDS = datetime(2024, 2, 1)  # of SEASON
@@ -38,7 +39,7 @@ def row_of(home: Path) -> dict[str, Any]:
 
 def receipt_of(home: Path) -> tuple[bytes, dict[str, Any]]:
     """The rows, and what is said of them, the night left out."""
-    folder = home / "exports/latest/receipts/%531"
+    folder = home / "exports/latest/receipts" / file_name("S1")
     stated = json.loads((folder / "a.json").read_text(encoding="utf-8"))
     return (folder / "a.rows.csv").read_bytes(), {**stated, "as_of": None, "receipt_digest": None}
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from augur_pipeline.ledger.lookalikes import escaped, skeleton
-from augur_pipeline.ledger.rules import SEALED_RULES
+from augur_pipeline.ledger.rules import RULES
 from augur_pipeline_tests.nights import GOOD_CALL, make_home, open_store, work_night
 
-RULE = next(rule for rule in SEALED_RULES if rule.name == "lookalike_ids")
+RULE = next(rule for rule in RULES if rule.name == "lookalike_ids")
 
 ALIKE = [
     ("caf\u00e9", "cafe\u0301"),  # composed and not

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from augur_pipeline.exports.file_names import file_name
+from augur_pipeline.exports.file_names import file_name, file_names
+from augur_pipeline.exports.index import Names
 from augur_pipeline.pictures import diagrams
 from augur_pipeline.pictures.diagram_data import DiagramData
 from augur_pipeline.pictures.diagram_files import SEASON_PICTURE, season_pictures, write_diagrams
@@ -339,12 +340,17 @@ def seasons_drawn(tmp_path_factory):
     return Drawn(tmp_path_factory.mktemp("kept"))
 
 
+NAMES = Names(
+    file_names(["a", "b", "few", "many", "open", "../x\n"]), file_names(["S1", "S2", "E"])
+)
+
+
 def written(connection, folder, most, kept=None):
     """The number of files written, the seasons' pictures among them; none kept from before."""
     kept = kept or folder.with_name(f"{folder.name}-kept")
     pictures = season_pictures(connection, most, Drawn(kept / "seasons"))
     agents = Drawn(kept / "agents")
-    return write_diagrams(connection, folder, most, file_name, pictures, agents)
+    return write_diagrams(connection, folder, most, NAMES, pictures, agents)
 
 
 def contents(folder):

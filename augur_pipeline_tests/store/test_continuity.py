@@ -83,7 +83,7 @@ def test_a_run_that_died_before_its_link_is_followed(home: Path) -> None:
 def test_exports_placed_without_a_database_are_no_publication(tmp_path: Path) -> None:
     """The run died after its exports were placed and before anything was published."""
     home = make_home(tmp_path / "home", [GOOD_CALL], PRICES)
-    (home / "exports" / f".{'0' * 64}-20240603T000000000000").mkdir(parents=True)
+    (home / "exports/sets" / f"{'0' * 64}-20240603T000000000000").mkdir(parents=True)
     night(home, FIRST)
 
 

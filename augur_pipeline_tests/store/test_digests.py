@@ -11,7 +11,7 @@ import duckdb
 import pandera.polars as pa
 import pytest
 
-from augur_pipeline.store.digests import table_digest
+from augur_pipeline.store.digests import Part, content_digest, parts_of
 from augur_pipeline.store.tables import TableModel, Time, Words
 
 TYPES = {
@@ -94,6 +94,11 @@ def connection() -> Iterator[duckdb.DuckDBPyConnection]:
         yield connection
 
 
+def digest_of(connection: duckdb.DuckDBPyConnection) -> str:
+    (part,) = parts_of(connection, Things)
+    return part.sha256
+
+
 def stored(connection: duckdb.DuckDBPyConnection, rows: list[tuple[Any, ...]]) -> None:
     shape = ", ".join(f"{name} {TYPES[name]}" for name in TYPES)
     connection.execute(f"CREATE OR REPLACE TABLE things ({shape})")
@@ -103,12 +108,12 @@ def stored(connection: duckdb.DuckDBPyConnection, rows: list[tuple[Any, ...]]) -
 
 def test_a_digest_is_what_it_is_said_to_be(connection: duckdb.DuckDBPyConnection) -> None:
     stored(connection, ROWS)
-    assert table_digest(connection, Things) == expected(ROWS)
+    assert digest_of(connection) == expected(ROWS)
 
 
 def test_an_empty_table_has_a_digest(connection: duckdb.DuckDBPyConnection) -> None:
     stored(connection, [])
-    assert table_digest(connection, Things) == expected([])
+    assert digest_of(connection) == expected([])
 
 
 def test_neither_order_nor_batches_count(connection: duckdb.DuckDBPyConnection) -> None:
@@ -124,11 +129,11 @@ def test_neither_order_nor_batches_count(connection: duckdb.DuckDBPyConnection) 
         for n in range(3000)
     ]
     stored(connection, rows[::-1])
-    whole = table_digest(connection, Things)
+    whole = digest_of(connection)
     assert whole == expected(rows)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("augur_pipeline.store.digests._AT_ONCE", 7)
-        assert table_digest(connection, Things) == whole
+        assert digest_of(connection) == whole
 
 
 @pytest.mark.parametrize(
@@ -147,7 +152,7 @@ def test_neither_order_nor_batches_count(connection: duckdb.DuckDBPyConnection) 
 def test_any_value_counts(connection: duckdb.DuckDBPyConnection, change: str) -> None:
     stored(connection, ROWS)
     connection.execute(f"UPDATE things SET {change}")
-    assert table_digest(connection, Things) != expected(ROWS)
+    assert digest_of(connection) != expected(ROWS)
 
 
 def test_texts_cannot_slide_into_each_other(connection: duckdb.DuckDBPyConnection) -> None:
@@ -155,7 +160,7 @@ def test_texts_cannot_slide_into_each_other(connection: duckdb.DuckDBPyConnectio
     for first, second in (("ab", "c"), ("a", "bc"), ("abc", ""), ("", "abc"), ("abc", None)):
         rows = [(1, None, None, None, first, None), (2, None, None, None, second, None)]
         stored(connection, rows)
-        digests.add(table_digest(connection, Things))
+        digests.add(digest_of(connection))
     assert len(digests) == 5
 
 
@@ -168,5 +173,47 @@ def test_lists_count_item_by_item(connection: duckdb.DuckDBPyConnection) -> None
         stored(
             connection, [(1, None, None, None, None, first), (2, None, None, None, None, second)]
         )
-        digests.add(table_digest(connection, Things))
+        digests.add(digest_of(connection))
     assert len(digests) == 6
+
+
+class ByDay(Things):
+    """The same table, parted by its texts."""
+
+    class Config:
+        name = "things"
+        metadata: ClassVar = {"key": ("key",), "season": "words"}
+
+
+def test_a_parted_table_has_a_digest_for_each_season(
+    connection: duckdb.DuckDBPyConnection,
+) -> None:
+    rows = [(key, *row[1:4], season, row[5])
+            for key, season in enumerate(["b", "a", None, "b", "A\n", None])
+            for row in [ROWS[key % 5]]]  # fmt: skip
+    stored(connection, rows)
+    parts = list(parts_of(connection, ByDay))
+    seasons = ["A\n", "a", "b", None]
+    assert [part.season_id for part in parts] == seasons
+    for part in parts:
+        own = [row for row in rows if row[4] == part.season_id]
+        assert part == Part("things", "words", part.season_id, len(own), expected(own))
+    lines = [
+        f"things {part.rows} {part.sha256} {season}\n"
+        for part, season in zip(parts, ["=A\\n", "=a", "=b", "+"], strict=True)
+    ]
+    text = "augur-content-2\n" + "".join(lines)
+    assert content_digest(reversed(parts)) == hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_an_empty_parted_table_is_one_part(connection: duckdb.DuckDBPyConnection) -> None:
+    stored(connection, [])
+    assert list(parts_of(connection, ByDay)) == [Part("things", "words", None, 0, expected([]))]
+
+
+def test_a_whole_table_and_rows_of_no_season_are_two_things() -> None:
+    digests = {
+        content_digest([Part("things", column, season, 1, "0" * 64)])
+        for column, season in ((None, None), ("words", None), ("words", ""), ("words", "-"))
+    }
+    assert len(digests) == 4

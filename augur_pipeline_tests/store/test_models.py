@@ -8,13 +8,14 @@ import duckdb
 import pytest
 
 from augur_pipeline.errors import PublishError
-from augur_pipeline.exports.catalog import CONTENT_TABLES, MODEL_RULES, PUBLISHED_TABLES
+from augur_pipeline.exports.catalog import CONTENT_TABLES, MODEL_RULES, PUBLISHED_TABLES, VIEWS
 from augur_pipeline.exports.publish import publish
 from augur_pipeline.store import rules
 from augur_pipeline.store.rules import breaches_by_pandera, breaches_by_sql, breaches_of
 from augur_pipeline.store.tables import Model, asset_of, columns_of, key_of, name_of
 from augur_pipeline_tests.nights import GOOD_CALL, make_home, open_store, query, work_night
 
+ALL = (*PUBLISHED_TABLES, *VIEWS)
 PLAIN = {"VARCHAR": "0" * 64, "BIGINT": 1, "DOUBLE": 1.0, "BOOLEAN": True,
          "TIMESTAMP": "2024-01-01", "VARCHAR[]": ["x"]}  # fmt: skip
 
@@ -51,7 +52,7 @@ def bad_values(column: Any) -> Iterator[Any]:
 
 
 def statements() -> Iterator[tuple[Model, str, Any]]:
-    for model in PUBLISHED_TABLES:
+    for model in ALL:
         for name, column in model.to_schema().columns.items():
             for value in bad_values(column):
                 yield model, name, value
@@ -74,7 +75,7 @@ def fill(
         connection.execute(f"INSERT INTO {name_of(model)} VALUES ({values})", row)
 
 
-@pytest.mark.parametrize("model", PUBLISHED_TABLES, ids=name_of)
+@pytest.mark.parametrize("model", ALL, ids=name_of)
 def test_a_good_row_follows_its_model(model: Model) -> None:
     with duckdb.connect() as connection:
         fill(connection, model)
@@ -97,7 +98,7 @@ def test_a_broken_statement_is_found_by_both(model: Model, name: str, value: Any
             assert all(rows == 1 for *_, rows in found)
 
 
-@pytest.mark.parametrize("model", PUBLISHED_TABLES, ids=name_of)
+@pytest.mark.parametrize("model", ALL, ids=name_of)
 def test_a_key_given_twice_is_found_by_both(model: Model) -> None:
     with duckdb.connect() as connection:
         fill(connection, model, times=2)
@@ -107,7 +108,7 @@ def test_a_key_given_twice_is_found_by_both(model: Model) -> None:
             assert all(table == name_of(model) and "uniq" in rule for table, _, rule, _, _ in found)
 
 
-@pytest.mark.parametrize("model", PUBLISHED_TABLES, ids=name_of)
+@pytest.mark.parametrize("model", ALL, ids=name_of)
 def test_a_wrong_type_and_a_missing_column_are_found(model: Model) -> None:
     first = columns_of(model)[0].name
     with duckdb.connect() as connection:
@@ -122,7 +123,7 @@ def test_a_wrong_type_and_a_missing_column_are_found(model: Model) -> None:
 
 def test_no_model_allows_the_letters_of_a_word() -> None:
     """`isin=("call",)` means one of c, a, l, l to pandera: a tuple is unpacked."""
-    for model in PUBLISHED_TABLES:
+    for model in ALL:
         for name, column in model.to_schema().columns.items():
             for check in column.checks:
                 allowed = check.statistics.get("allowed_values", ())
@@ -131,7 +132,7 @@ def test_no_model_allows_the_letters_of_a_word() -> None:
 
 def test_each_asset_has_one_blocking_rule_over_all_its_tables() -> None:
     covered = [model for rule in MODEL_RULES for model in rule.models]
-    assert sorted(map(name_of, covered)) == sorted(map(name_of, CONTENT_TABLES))
+    assert sorted(map(name_of, covered)) == sorted(map(name_of, (*CONTENT_TABLES, *VIEWS)))
     assert all(rule.is_blocking for rule in MODEL_RULES)
     assert all(asset_of(model) == rule.asset for rule in MODEL_RULES for model in rule.models)
 

@@ -142,6 +142,11 @@ def test_what_cannot_be_taken_in_is_one_line(
         ("ALTER TABLE settlements ADD COLUMN note VARCHAR", "table settlements has other columns"),
         ("ALTER TABLE settlements ADD COLUMN huge HUGEINT", "settlements.huge is a HUGEINT"),
         ("DROP TABLE settlements", "table settlements is missing"),
+        ("DELETE FROM content_digests", "content_digests does not agree with run_info"),
+        ("DROP TABLE content_digests", "content_digests"),
+        ("ALTER TABLE content_digests ADD COLUMN x BIGINT", "content_digests has other columns"),
+        ("CREATE TABLE kept AS FROM settlements; DROP TABLE settlements; "
+         "CREATE VIEW settlements AS FROM kept", "table settlements is missing"),
         ("CREATE TABLE mine (x BIGINT)", "table mine was not published"),
         ("UPDATE run_info SET run_id = 'x'", "run_info does not agree with its run_digest"),
         ("UPDATE run_info SET as_of = '2020-01-01'", "this one is of as_of 2020-01-01"),
@@ -169,7 +174,7 @@ def test_without_exports_the_row_cannot_be_told(tmp_path: Path) -> None:
 
 def test_a_forger_of_digests_meets_the_seals(tmp_path: Path) -> None:
     """Who recomputes both digests has still the seals against him."""
-    from augur_pipeline.store.digests import stored_content_digest
+    from augur_pipeline.store.digests import first_content_digest
     from augur_pipeline.store.taking_over import _tables_of
 
     home = altered(
@@ -177,7 +182,7 @@ def test_a_forger_of_digests_meets_the_seals(tmp_path: Path) -> None:
     )
     with duckdb.connect(str(home / "augur.duckdb")) as connection:
         tables = [table for table in _tables_of(connection) if table != "run_info"]
-        digest = stored_content_digest(connection, tables)
+        digest = first_content_digest(connection, tables)
         connection.execute("UPDATE run_info SET content_digest = $1", [digest])
     with_run_digest(home)
     (home / "exports/latest").unlink()

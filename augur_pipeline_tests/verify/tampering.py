@@ -2,18 +2,21 @@
 
 import math
 import shutil
+from dataclasses import astuple
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from augur_pipeline.exports.catalog import CONTENT_TABLES, PUBLISHED_TABLES
+from augur_pipeline.exports.catalog import CONTENT_TABLES, PUBLISHED_TABLES, VIEWS
+from augur_pipeline.exports.index import names_of, write_index
 from augur_pipeline.exports.passports.files import write_passports
 from augur_pipeline.exports.receipts.files import write_receipts
 from augur_pipeline.home import Home
-from augur_pipeline.store.digests import content_digest, run_digest
+from augur_pipeline.store.digests import content_digest, parts_of, run_digest
 from augur_pipeline.store.replacing import export_table
+from augur_pipeline.store.tables import name_of
 from augur_pipeline.verify.home import verify_home
 from augur_pipeline_tests.nights import GOOD_CALL, SEASON, current_set, make_home, night, write_csv
 
@@ -132,6 +135,8 @@ def falsify(home: Path, table: str, column: str, at_least: int = 0) -> tuple[Any
 
     Returns the old and the new one.
     """
+    if table in map(name_of, VIEWS):
+        return _falsify_view(home, table, column, at_least)
     with duckdb.connect(str(home / "augur.duckdb")) as connection:
         rows = connection.execute(
             f"SELECT rowid, {column} FROM {table} WHERE rowid >= $1 AND {column} IS NOT NULL "
@@ -146,6 +151,29 @@ def falsify(home: Path, table: str, column: str, at_least: int = 0) -> tuple[Any
         new = changed(found[1])
         connection.execute(f"UPDATE {table} SET {column} = $1 WHERE rowid = $2", [new, found[0]])
     return found[1], new
+
+
+def _falsify_view(home: Path, view: str, column: str, at_least: int) -> tuple[Any, Any]:
+    """The same of a view: it is defined anew, with another value in that row."""
+    with duckdb.connect(str(home / "augur.duckdb")) as connection:
+        ((call_id, old),) = connection.execute(
+            f"SELECT call_id, {column} FROM {view} WHERE {column} IS NOT NULL ORDER BY call_id "
+            "LIMIT 1 OFFSET $1",
+            [at_least],
+        ).fetchall()
+        new = changed(old)
+        ((query,),) = connection.execute(
+            "SELECT sql FROM duckdb_views() WHERE view_name = $1", [view]
+        ).fetchall()
+        query = query.partition(" AS ")[2].removesuffix(";")
+        shown, call = (str(value).replace("'", "''") for value in (new, call_id))
+        types = {name: kind for name, kind, *_ in connection.execute(f"DESCRIBE {view}").fetchall()}
+        value = f"CAST('{shown}' AS {types[column]})"
+        connection.execute(
+            f"CREATE OR REPLACE VIEW {view} AS SELECT * REPLACE (CASE WHEN call_id = '{call}' THEN "
+            f"{value} ELSE {column} END AS {column}) FROM ({query})"
+        )
+    return old, new
 
 
 def _invent(connection: duckdb.DuckDBPyConnection, table: str, column: str) -> None:
@@ -166,7 +194,16 @@ def forge(home: Path) -> None:
     """Make digests and export files follow what the database now says."""
     latest = (home / "exports/latest").resolve()
     with duckdb.connect(str(home / "augur.duckdb")) as connection:
-        digest = content_digest(connection, CONTENT_TABLES)
+        parts = [part for model in CONTENT_TABLES for part in parts_of(connection, model)]
+        digest = content_digest(parts)
+        connection.execute("DELETE FROM content_digests")
+        connection.executemany(
+            "INSERT INTO content_digests VALUES (?, ?, ?, ?, ?)",
+            [
+                astuple(part)
+                for part in sorted(parts, key=lambda p: (p.table_name, p.season_id or ""))
+            ],
+        )
         connection.execute("UPDATE run_info SET content_digest = $1", [digest])
         cursor = connection.execute("SELECT * EXCLUDE run_digest FROM run_info")
         names = [column[0] for column in cursor.description or []]
@@ -176,11 +213,13 @@ def forge(home: Path) -> None:
         (latest / "tables").mkdir(parents=True)
         for model in PUBLISHED_TABLES:
             export_table(connection, model, latest / "tables")
-        write_passports(connection, latest / "passports")
-        write_receipts(connection, latest / "receipts")
+        names = names_of(connection)
+        write_index(names, latest)
+        write_passports(connection, latest / "passports", names)
+        write_receipts(connection, latest / "receipts", names)
     (home / "exports/latest").unlink()
     current = current_set(home)
-    latest.rename(latest.with_name(current))
+    latest.rename(home / "exports" / current)
     (home / "exports/latest").symlink_to(current)
 
 

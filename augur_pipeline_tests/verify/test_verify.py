@@ -3,6 +3,7 @@
 import random
 import shutil
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -10,9 +11,13 @@ from click.testing import CliRunner, Result
 
 from augur_pipeline.cli import main
 from augur_pipeline.errors import LedgerError
-from augur_pipeline.exports.catalog import PUBLISHED_TABLES
+from augur_pipeline.exports.catalog import PUBLISHED_TABLES, VIEWS
 from augur_pipeline.exports.file_names import file_name
+from augur_pipeline.exports.passports import files as passports
+from augur_pipeline.exports.receipts import files as receipts
+from augur_pipeline.exports.receipts import layout
 from augur_pipeline.home import Home
+from augur_pipeline.intake.tables import Benchmarks
 from augur_pipeline.store.tables import columns_of, name_of
 from augur_pipeline.verify.home import verify_home
 from augur_pipeline_tests.cli.processes import HOSTILE_AGENT, hand_home, last_line
@@ -51,10 +56,10 @@ def test_a_published_home_passes(home: Path) -> None:
     result = verify("--home", home)
     assert result.exit_code == 0, result.output
     assert last_line(result.output) == (
-        "verified: 32 tables, 24 calls, 4 agent-seasons, 12 export files, 4 receipts, "
+        "verified: 33 tables, 24 calls, 4 agent-seasons, 12 export files, 4 receipts, "
         "22 receipt rows; no difference"
     )
-    for name in {name_of(model) for model in PUBLISHED_TABLES} - MAY_BE_EMPTY:
+    for name in {name_of(model) for model in (*PUBLISHED_TABLES, *VIEWS)} - MAY_BE_EMPTY:
         assert query(home, f"SELECT count(*) > 0 FROM {name}") == [(True,)], name
 
 
@@ -110,7 +115,7 @@ def find(home: Path, table: str, column: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("table", "column"), NUMERIC)
 def test_a_changed_number_is_found(home: Path, table: str, column: str, tmp_path: Path) -> None:
     if column == "ledger_version":
-        with pytest.raises(LedgerError, match="published with ledger version 3"):
+        with pytest.raises(LedgerError, match="published with ledger version 4"):
             find(home, table, column, tmp_path)
     else:
         find(home, table, column, tmp_path)
@@ -129,6 +134,42 @@ def test_a_changed_value_is_found(home: Path, table: str, column: str, tmp_path:
 @pytest.mark.parametrize("column", ["as_of", "run_id", "code_version", "content_digest"])
 def test_a_changed_run_is_found(home: Path, column: str, tmp_path: Path) -> None:
     find(home, "run_info", column, tmp_path)
+
+
+VIEW_COLUMNS = [(name_of(m), c.name) for m in VIEWS for c in columns_of(m)
+                if (name_of(m), c.name) not in (("excluded_calls", "season_id"),)]  # fmt: skip
+"""Of the one excluded call: it lies in no season."""
+
+
+@pytest.mark.parametrize(("table", "column"), VIEW_COLUMNS)
+def test_a_view_that_says_something_else_is_found(
+    home: Path, table: str, column: str, tmp_path: Path
+) -> None:
+    find(home, table, column, tmp_path)
+
+
+def test_a_view_that_says_it_at_another_time_is_found(copy: Path) -> None:
+    with duckdb.connect(str(copy / "augur.duckdb")) as connection:
+        connection.execute(
+            "CREATE OR REPLACE VIEW excluded_calls AS SELECT call_id, agent_id, season_id, reason "
+            "FROM sealed_calls WHERE fate = 'excluded' AND current_date < DATE '2999-01-01'"
+        )
+    assert places(copy) == {"excluded_calls"}
+
+
+def test_a_table_that_became_a_view_is_found(copy: Path) -> None:
+    with duckdb.connect(str(copy / "augur.duckdb")) as connection:
+        rows = connection.execute("FROM benchmarks").fetchall()
+        assert len(rows) == 1
+        columns = [column.name for column in columns_of(Benchmarks)]
+        values = ", ".join(
+            f"{'NULL' if v is None else repr(v) if isinstance(v, (int, float)) else chr(39) + str(v) + chr(39)}::{c.type} AS {c.name}"
+            for c, v in zip(columns_of(Benchmarks), rows[0], strict=True)
+        )
+        assert columns
+        connection.execute("DROP TABLE benchmarks")
+        connection.execute(f"CREATE VIEW benchmarks AS SELECT {values}")
+    assert "benchmarks" in places(copy)
 
 
 def test_every_row_of_a_table_is_looked_at(home: Path, tmp_path: Path) -> None:
@@ -214,19 +255,73 @@ def test_exports_of_another_night_are_found(copy: Path) -> None:
     assert "exports/latest" in places(copy)
 
 
+# --- faults of the publisher itself ---------------------------------------------------------------
+
+
+def without_the_last(function: Any) -> Any:
+    return lambda *given: function(*given)[:-1]
+
+
+def one_more(name: str, function: Any) -> Any:
+    def faulty(*given: Any) -> Any:
+        found = function(*given)
+        return {**found, name: found[name] + 1}
+
+    return faulty
+
+
+def worst_first(function: Any) -> Any:
+    def faulty(rows: Any) -> Any:
+        found = function(rows)
+        return {"favourable": found["unfavourable"], "unfavourable": found["favourable"]}
+
+    return faulty
+
+
+def all_expire(function: Any) -> Any:
+    return lambda row: {**function(row), "reason": "no_price_in_window"}
+
+
+FAULTS = [
+    (layout, "_bin", lambda f: one_more("correct", f), "receipts"),
+    (layout, "_benchmark", lambda f: one_more("n_common", f), "receipts"),
+    (layout, "_episode_counts", without_the_last, "receipts"),
+    (layout, "_left_out", all_expire, "receipts"),
+    (layout, "worked_rows", worst_first, "receipts"),
+    (layout, "block_days", lambda f: lambda *given: f(*given) + 1, "receipts"),
+    (layout, "decimal_text", lambda f: lambda units: f(units + 1), "receipts"),
+    (receipts, "_rows_and_lines", lambda f: lambda found, facts: f(found[:-1], facts), "receipts"),
+    (passports, "_pick", lambda f: lambda row, names: f(row, names[:-1]), "passports"),
+    (passports, "_pick", lambda _: lambda row, names: None, "passports"),
+]
+"""What the publisher could do wrong, in files it then would find as it writes them."""
+
+
+@pytest.mark.parametrize(("module", "name", "fault", "folder"), FAULTS)
+def test_a_fault_of_the_writer_is_found(
+    home: Path, tmp_path: Path, module: Any, name: str, fault: Any, folder: str
+) -> None:
+    own = tmp_path / "own"
+    shutil.copytree(home / "inputs", own / "inputs")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(module, name, fault(getattr(module, name)))
+        night(own, LATER)
+        assert any(f"/{folder}/" in place for place in places(own)), places(own)
+
+
 # --- the command ----------------------------------------------------------------------------------
 
 
 def test_it_says_where_and_what(copy: Path) -> None:
-    old, new = falsify(copy, "resolved_outcomes", "squared_error")
+    old, new = falsify(copy, "settlements", "outcome")
     result = verify("--home", copy)
     assert result.exit_code == 1
     assert (
-        f"resolved_outcomes [call_id=c0] squared_error: published {new!r}, recomputed {old!r}"
+        f"settlements [call_id=c0] outcome: published {new!r}, recomputed {old!r}"
         in result.output.split("\n")
     )
     assert "run_info content_digest: published" in result.output
-    assert "differences; checked 32 tables" in last_line(result.stderr)
+    assert "differences; checked 33 tables" in last_line(result.stderr)
 
 
 def test_hostile_ids_are_printed_harmless(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ class BenchmarkForecasts(TableModel):
 
     class Config:
         name = "benchmark_forecasts"
-        metadata = {"key": ("benchmark_id", "kind", "forecast_id")}
+        metadata = {"key": ("benchmark_id", "kind", "forecast_id"), "season": "cohort_id"}
 
 
 class BenchmarkRefusals(TableModel):

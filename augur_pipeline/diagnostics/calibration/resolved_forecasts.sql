@@ -1,7 +1,8 @@
 -- resolved_forecasts: what the diagnostics compute from, a forecaster's rows together.
--- grain: one resolved forecast    inputs: scored_forecasts
-SELECT cohort_id, forecaster_id, probability, outcome,
-    coalesce(TRY_CAST(episode_id AS BIGINT), -1) AS block_number
+-- grain: one resolved forecast of a kind    inputs: scored_forecasts, episode_numbers
+-- rule: a row beyond the horizon bound has no episode: -1
+SELECT cohort_id, forecaster_id, probability, outcome, coalesce(episode_number, -1) AS block_number
 FROM scored_forecasts
-WHERE status = 'resolved' AND kind = 'call'
+LEFT JOIN episode_numbers USING (kind, episode_id)
+WHERE status = 'resolved' AND kind = $kind
 ORDER BY cohort_id, forecaster_id, forecast_id

@@ -30,12 +30,12 @@ PROGRESS_EVERY = 200
 
 def diagnose(store: Store) -> None:
     """Make `calibration_diagnostics`, `reliability_bins` and `reliability_curve`."""
-    store.require("scored_forecasts")
+    store.require("scored_forecasts", "episode_numbers")
     _, policy = store.state()
     diagnostics: list[dict[str, Any]] = []
     bins: list[dict[str, Any]] = []
     curve: list[dict[str, Any]] = []
-    for done, (key, rows) in enumerate(forecasters(store), start=1):
+    for done, (key, rows) in enumerate(forecasters(store, "call"), start=1):
         values = report(rows, policy.bins, policy.test_draws, policy.test_seed)
         diagnostics.append(key | values)
         bins += [key | row for row in bin_rows(rows, policy.bins)]
@@ -47,9 +47,11 @@ def diagnose(store: Store) -> None:
     _store_rows(store, ReliabilityCurve, curve)
 
 
-def forecasters(store: Store) -> Iterator[tuple[dict[str, Any], ForecastRows]]:
-    """Each forecaster's resolved rows in each cohort, then each cohort's together."""
-    columns = store.connection.execute(load_sql(__package__, "resolved_forecasts")).fetchnumpy()
+def forecasters(store: Store, kind: str) -> Iterator[tuple[dict[str, Any], ForecastRows]]:
+    """Each forecaster's resolved rows of a kind in each cohort, then each cohort's together."""
+    columns = store.connection.execute(
+        load_sql(__package__, "resolved_forecasts"), {"kind": kind}
+    ).fetchnumpy()
     cohort, forecaster = (
         np.asarray(columns[n], dtype=object) for n in ("cohort_id", "forecaster_id")
     )

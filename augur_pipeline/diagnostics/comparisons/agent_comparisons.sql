@@ -6,11 +6,11 @@ CREATE OR REPLACE TABLE agent_comparisons AS
 WITH answered AS (
     SELECT agent_number, count(*) AS questions
     FROM (
-        SELECT DISTINCT cohort_id, forecaster_id, question_id
+        SELECT DISTINCT kind, cohort_id, forecaster_id, question_id
         FROM scored_forecasts
         WHERE outcome IS NOT NULL AND weight > 0
     )
-    JOIN numbered_agents USING (cohort_id, forecaster_id)
+    JOIN numbered_agents USING (kind, cohort_id, forecaster_id)
     GROUP BY agent_number
 ),
 

@@ -4,7 +4,7 @@
 -- rule: comparisons §2: difference of episode means, every episode with the same weight
 CREATE OR REPLACE TABLE day_pair_episodes AS
 WITH episodes AS (
-    SELECT agent_episodes.*, cohort_id
+    SELECT agent_episodes.*, kind, cohort_id
     FROM agent_episodes
     JOIN numbered_agents USING (agent_number)
 )
@@ -24,5 +24,5 @@ SELECT
     b.holds_wrong AS holds_wrong_b,
     b.holds_right AS holds_right_b
 FROM episodes AS a
-JOIN episodes AS b USING (cohort_id, episode_number)
+JOIN episodes AS b USING (kind, cohort_id, episode_number)
 WHERE a.agent_number < b.agent_number

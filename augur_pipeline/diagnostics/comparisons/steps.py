@@ -93,10 +93,10 @@ def make_tests(store: Store, name: str, first: str, second: str) -> None:
 
 
 def _cohorts(store: Store, agents: NDArray[Any]) -> NDArray[np.int64]:
-    """The number of each agent's cohort."""
+    """The number of each agent's cohort, among those of all kinds."""
     cohorts = fetch(
         store.connection.execute(
-            "SELECT dense_rank() OVER (ORDER BY cohort_id) AS cohort FROM numbered_agents "
+            "SELECT dense_rank() OVER (ORDER BY kind, cohort_id) AS cohort FROM numbered_agents "
             "ORDER BY agent_number"
         )
     )["cohort"]

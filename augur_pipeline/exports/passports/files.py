@@ -8,33 +8,35 @@ from typing import Any
 
 import duckdb
 
-from augur_pipeline.exports.file_names import file_name
+from augur_pipeline.exports.index import Names
 from augur_pipeline.exports.receipts.layout import STATEMENT as STATEMENT
 from augur_pipeline.scores.tables import AgentSeasonBrier
 from augur_pipeline.store.clock import iso
-from augur_pipeline.store.sql import rows_as_dicts
+from augur_pipeline.store.sql import load_sql, rows_as_dicts
 from augur_pipeline.store.tables import columns_of
 
-PASSPORT_VERSION = "1"
+PASSPORT_VERSION = "2"
 CONVENTION = "Brier score, binary convention: 0 best, 1 worst; calibration = 100 × skill over 0.5"
 _SEASON_KEYS = ("season_id", "agent_id")
 
 
-def write_passports(connection: duckdb.DuckDBPyConnection, folder: Path) -> int:
+def write_passports(connection: duckdb.DuckDBPyConnection, folder: Path, names: Names) -> int:
     """Write one JSON per agent and the schema beside the folder; returns how many.
 
     `connection` resolves the published table names (and `run_info`).
     """
     folder.mkdir(parents=True)
     count = 0
-    for name, content in passport_files(connection):
+    for name, content in passport_files(connection, names):
         (folder / name).write_bytes(content)
         count += 1
     (folder.parent / "passport.schema.json").write_text(passport_schema(), encoding="utf-8")
     return count
 
 
-def passport_files(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[str, bytes]]:
+def passport_files(
+    connection: duckdb.DuckDBPyConnection, names: Names
+) -> Iterator[tuple[str, bytes]]:
     """Name and bytes of every passport."""
     (run,) = rows_as_dicts(connection, "SELECT as_of, policy_version FROM run_info")
     calls = {
@@ -44,6 +46,7 @@ def passport_files(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[str,
     scores: dict[str, list[dict[str, Any]]] = {}
     for row in rows_as_dicts(connection, "FROM season_scores ORDER BY season_id"):
         scores.setdefault(row["agent_id"], []).append(row)
+    inputs = files_of_agents(connection)
     call_columns = [c.name for c in columns_of(AgentSeasonBrier) if c.name not in _SEASON_KEYS]
 
     for passport in rows_as_dicts(connection, "FROM passports"):
@@ -73,9 +76,25 @@ def passport_files(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[str,
                 }
                 for score in scores.get(agent, [])
             ],
+            "inputs": inputs.get(agent, {}),
         }
         text = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False)
-        yield f"{file_name(agent)}.json", (text + "\n").encode("utf-8")
+        yield f"{names.agents[agent]}.json", (text + "\n").encode("utf-8")
+
+
+def files_of_agents(
+    connection: duckdb.DuckDBPyConnection,
+) -> dict[str, dict[str, str | None]]:
+    """For each agent the files its calls and rejected rows stand in, with their SHA-256.
+
+    None where a file is gone from the landing zone.
+    """
+    files: dict[str, dict[str, str | None]] = {}
+    for agent, name, sha256 in connection.execute(
+        load_sql(__package__, "passport_sources")
+    ).fetchall():
+        files.setdefault(agent, {})[f"calls/{name}"] = sha256
+    return files
 
 
 def _pick(row: dict[str, Any] | None, names: list[str]) -> dict[str, Any] | None:

@@ -17,7 +17,7 @@ from typing import Any
 import duckdb
 
 from augur_pipeline.arithmetic import BINS
-from augur_pipeline.exports.file_names import file_name
+from augur_pipeline.exports.index import Names
 from augur_pipeline.exports.receipts.layout import (
     Benchmark,
     Facts,
@@ -41,6 +41,7 @@ Predictions = dict[Benchmark, tuple[float | None, str | None]]
 
 COUNTED = (
     "call_id", "standing", "reason", "status", "confidence", "outcome", "loss", "episode_id",
+    "source_file",
 )  # fmt: skip
 """What `receipt_rows` gives of a call between its agent and its line's `cells`."""
 
@@ -51,14 +52,14 @@ _NO_LOSS = f"0.{'0' * 18}"
 _AT_ONCE = 10_000
 
 
-def write_receipts(connection: duckdb.DuckDBPyConnection, folder: Path) -> int:
+def write_receipts(connection: duckdb.DuckDBPyConnection, folder: Path, names: Names) -> int:
     """Write all receipts below `folder` and their schema beside it; returns how many.
 
     `connection` resolves the published table names (and `run_info`).
     """
     folder.mkdir(parents=True)
     count = 0
-    for path, content in receipt_files(connection):
+    for path, content in receipt_files(connection, names):
         target = folder / path
         target.parent.mkdir(exist_ok=True)
         target.write_bytes(content)
@@ -67,11 +68,13 @@ def write_receipts(connection: duckdb.DuckDBPyConnection, folder: Path) -> int:
     return count
 
 
-def receipt_files(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[str, bytes]]:
+def receipt_files(
+    connection: duckdb.DuckDBPyConnection, names: Names
+) -> Iterator[tuple[str, bytes]]:
     """Path below `receipts/` and bytes of every file: per agent-season the receipt, its rows."""
     seasons, scores, sums, run = _tables(connection)
     for season, bounds in sorted(seasons.items()):
-        yield from _receipts_of(connection, season, bounds, scores, sums, run)
+        yield from _receipts_of(connection, season, bounds, scores, sums, run, names)
 
 
 def _receipts_of(
@@ -81,13 +84,25 @@ def _receipts_of(
     scores: dict[Any, dict[str, Any]],
     sums: dict[Any, str],
     run: dict[str, Any],
+    names: Names,
 ) -> Iterator[tuple[str, bytes]]:
     """The files of one season: seasons one by one bound the memory this takes."""
     calls = _with_predictions(connection, season)
+    place = names.seasons[season]
+    digests = run["digests"]
     for agent, group in groupby(calls, key=lambda call: call[0][0]):
         found = list(group)
         benchmarks = sorted({benchmark for _, predictions in found for benchmark in predictions})
-        facts = Facts(season, agent, benchmarks=benchmarks, **bounds, **run)
+        files = sorted({f"calls/{call[COUNTED.index('source_file') + 1]}" for call, _ in found})
+        facts = Facts(
+            season,
+            agent,
+            rows_file=rows_name(names.agents[agent]),
+            inputs={name: digests.get(name) for name in files},
+            benchmarks=benchmarks,
+            **bounds,
+            **{name: value for name, value in run.items() if name != "digests"},
+        )
         rows, lines = _rows_and_lines(found, facts)
         content = rows_bytes(len(benchmarks), lines)
         receipt = document(
@@ -97,9 +112,8 @@ def _receipts_of(
             sums.get((season, agent), _NO_LOSS),
             scores[season, agent],
         )
-        place = file_name(season)
-        yield f"{place}/{file_name(agent)}.json", receipt_bytes(receipt)
-        yield f"{place}/{rows_name(agent)}", content
+        yield f"{place}/{names.agents[agent]}.json", receipt_bytes(receipt)
+        yield f"{place}/{facts.rows_file}", content
 
 
 def receipt_schema() -> str:
@@ -136,7 +150,7 @@ def _tables(
     run = {
         "as_of": as_of,
         "policy": json.loads(policy),
-        "inputs": json.loads(inputs),
+        "digests": json.loads(inputs),
         "versions": dict(zip(VERSIONS, versions, strict=True)),
     }
     return seasons, scores, sums, run

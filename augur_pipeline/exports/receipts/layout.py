@@ -29,9 +29,8 @@ from augur_pipeline.arithmetic import (
     seal_text,
     units_of,
 )
-from augur_pipeline.exports.file_names import file_name
 
-RECEIPT_VERSION = "1"
+RECEIPT_VERSION = "2"
 CONVENTION = (
     "Brier score, binary convention: 0 best, 1 worst. The forecast is the stated confidence that "
     "the call proves right, the outcome is 1 right or 0 wrong."
@@ -99,16 +98,17 @@ class Facts:
     max_horizon_hours: float
     policy: Mapping[str, Any]
     versions: Mapping[str, str]
-    inputs: Mapping[str, str]
+    inputs: Mapping[str, str | None]
+    rows_file: str
     benchmarks: Sequence[Benchmark]
 
 
 # --- the row file ---------------------------------------------------------------------------------
 
 
-def rows_name(agent: str) -> str:
-    """Name of an agent's row file."""
-    return f"{file_name(agent)}.rows.csv"
+def rows_name(receipt: str) -> str:
+    """Name of the row file beside a receipt, whose name is given without suffix."""
+    return f"{receipt}.rows.csv"
 
 
 def benchmark_columns(number: int) -> tuple[tuple[str, str], tuple[str, str]]:
@@ -228,7 +228,7 @@ def document(
         ),
         "weights": "none",
         "calls": {
-            "file": rows_name(facts.agent),
+            "file": facts.rows_file,
             "sha256": rows_sha256,
             "rows": len(rows),
             "grain": "one directional call: eligible, rejected (contract §4, test 4) or missing "

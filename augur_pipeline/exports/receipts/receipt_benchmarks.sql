@@ -1,5 +1,5 @@
--- receipt_benchmarks: every published benchmark prediction of a season, as receipts list them.
--- grain: one forecast and benchmark    key: forecaster_id, forecast_id, benchmark_id
+-- receipt_benchmarks: every published benchmark prediction on calls of a season, as receipts list them.
+-- grain: one call and benchmark    key: forecaster_id, forecast_id, benchmark_id
 -- inputs: benchmark_forecasts
 SELECT
     forecaster_id,
@@ -9,5 +9,5 @@ SELECT
     probability,
     undefined_reason
 FROM benchmark_forecasts
-WHERE cohort_id = $season_id
+WHERE kind = 'call' AND cohort_id = $season_id
 ORDER BY forecaster_id, forecast_id, benchmark_id, version

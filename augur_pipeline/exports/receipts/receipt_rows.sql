@@ -35,7 +35,8 @@ WITH directional AS (
         outcomes.outcome,
         is_flat,
         squared_error AS loss,
-        forecasts.episode_id
+        forecasts.episode_id,
+        sealed_calls.source_file
     FROM sealed_calls
     LEFT JOIN eligible_calls AS eligible
         ON eligible.call_id = sealed_calls.call_id AND eligible.season_id = $season_id
@@ -61,6 +62,7 @@ SELECT
     outcome,
     loss,
     episode_id,
+    source_file,
     concat_ws(
         ',',
         text_cell(call_id), text_cell(agent_id), text_cell(pool_id), text_cell(action),
