@@ -259,3 +259,16 @@ def test_the_command_line_starts_light() -> None:
     assert "augur_pipeline.cli.main" in loaded
     heavy = ("dagster", "polars", "pandera", "duckdb", "pyarrow", "numpy", "scipy", "rich")
     assert {name for name in loaded if name in heavy} == set()
+
+
+def test_the_architecture_page_names_files_that_are_there() -> None:
+    page = (PACKAGE / "README.md").read_text(encoding="utf-8")
+    table = page[page.index("## Where a rule of the contract lives") : page.index("## One night")]
+    rows = [line.split("|")[2] for line in table.splitlines() if line.startswith("| ")][1:]
+    assert len(rows) >= 15
+    for row in rows:
+        folder = PACKAGE
+        for name in re.findall(r"`([^`]+)`", row):
+            path = PACKAGE / name if "/" in name else folder / name
+            assert path.is_file(), name
+            folder = path.parent
