@@ -203,7 +203,7 @@ def kill_one_after_another(
     assert_clean(home, undisturbed.second)
 
 
-def test_killed_at_every_step_of_intake_and_sql(
+def test_killed_at_steps_of_intake_and_sql(
     nights: Nights, undisturbed: Undisturbed, tmp_path: Path
 ) -> None:
     steps = before_publication(undisturbed)
@@ -212,9 +212,13 @@ def test_killed_at_every_step_of_intake_and_sql(
         for step in steps[: steps.index("build database")]
         if step.startswith(("start", "copy", "land", "sql"))
     ]
-    assert {"land calls/second.csv", "sql raw_prices", "sql settlements", "sql passports"} <= set(
-        steps
-    )
+    # a killed statement leaves half a work database, whichever it was: some of each room here, all
+    # of them in the slow test
+    some = {"crowded_prices", "raw_prices", "sealed_calls", "settlements", "agent_season_brier",
+            "scored_forecasts", "benchmark_skill", "passports"}  # fmt: skip
+    assert {f"sql {name}" for name in some} <= set(steps)
+    steps = [s for s in steps if not s.startswith("sql") or s.removeprefix("sql ") in some]
+    assert "land calls/second.csv" in steps
     kill_one_after_another(nights, undisturbed, undisturbed.copy(tmp_path / "home"), steps)
 
 

@@ -138,16 +138,9 @@ def breaches_by_sql(connection: duckdb.DuckDBPyConnection, model: Model) -> list
         for rule, condition in _broken_where(name, column)
     ]
     key = key_of(model)
-    counts = ", ".join(
-        f"count(*) FILTER ({condition}), any_value({key[0]}::VARCHAR) FILTER ({condition})"
-        for _, _, condition in stated
-    )
     breaches: list[Breach] = []
-    if stated:
-        (found,) = connection.sql(f"SELECT {counts} FROM {table}").fetchall()
-        for (name, rule, _), rows, example in zip(stated, found[::2], found[1::2], strict=True):
-            if rows:
-                breaches.append((table, name, rule, f"{key[0]} {example}", rows))
+    if stated and _any(connection, table, " OR ".join(where for _, _, where in stated)):
+        breaches += _count_broken(connection, table, key[0], stated)
     unique = [(n,) for n, column in model.to_schema().columns.items() if column.unique]
     for names in [key, *unique]:
         columns = ", ".join(names)
@@ -158,6 +151,29 @@ def breaches_by_sql(connection: duckdb.DuckDBPyConnection, model: Model) -> list
         if found[0]:
             breaches.append((table, columns, "unique", str(found[1]), int(found[0])))
     return breaches
+
+
+def _any(connection: duckdb.DuckDBPyConnection, table: str, condition: str) -> bool:
+    return bool(connection.execute(f"SELECT 1 FROM {table} WHERE {condition} LIMIT 1").fetchall())
+
+
+def _count_broken(
+    connection: duckdb.DuckDBPyConnection,
+    table: str,
+    first_key: str,
+    stated: Sequence[tuple[str, str, str]],
+) -> list[Breach]:
+    """Of each statement how many rows break it, and one of them by the key's first column."""
+    counts = ", ".join(
+        f"count(*) FILTER ({where}), any_value({first_key}::VARCHAR) FILTER ({where})"
+        for _, _, where in stated
+    )
+    (found,) = connection.sql(f"SELECT {counts} FROM {table}").fetchall()
+    return [
+        (table, name, rule, f"{first_key} {example}", rows)
+        for (name, rule, _), rows, example in zip(stated, found[::2], found[1::2], strict=True)
+        if rows
+    ]
 
 
 _CONDITIONS: dict[str, Callable[[str, dict[str, Any]], str]] = {

@@ -211,17 +211,19 @@ def test_published_benchmarks_stand_in_the_rows(home: Path, tmp_path: Path) -> N
     with duckdb.connect(str(database)) as connection:
         connection.execute(
             """CREATE OR REPLACE TABLE benchmark_forecasts AS
-            SELECT 'coin_flip' AS benchmark_id, '1' AS version, cohort_id, forecaster_id,
+            SELECT 'coin_flip' AS benchmark_id, '1' AS version, cohort_id, forecaster_id, kind,
                 forecast_id, 0.5::DOUBLE AS probability, NULL::VARCHAR AS undefined_reason
             FROM scored_forecasts
             UNION ALL
-            SELECT 'base, rate', '3', cohort_id, forecaster_id, forecast_id,
+            SELECT 'base, rate', '3', cohort_id, forecaster_id, kind, forecast_id,
                 CASE WHEN forecast_id <> 'c0' THEN 0.1::DOUBLE + 0.2::DOUBLE END,
                 CASE WHEN forecast_id = 'c0' THEN 'few_resolved' END
             FROM scored_forecasts WHERE forecaster_id = 'a0'
             UNION ALL
-            SELECT 'coin_flip', '1', cohort, 'a', 'no call', 0.5, NULL
-            FROM (VALUES ('S0'), ('S1'), ('S2')) AS no_calls(cohort)"""
+            SELECT 'coin_flip', '1', cohort, 'a', kind, call, 0.5, NULL
+            FROM (VALUES ('S0', 'event', 'no call'), ('S1', 'call', 'no call'), ('S2', 'call', 'no'),
+                -- an event may share a call's id: its benchmark is not the call's
+                ('S1', 'event', 'c0')) AS others(cohort, kind, call)"""
         )
         files = dict(receipt_files(connection, names_of(connection)))
     for name, content in files.items():

@@ -138,18 +138,25 @@ def falsify(home: Path, table: str, column: str, at_least: int = 0) -> tuple[Any
     if table in map(name_of, VIEWS):
         return _falsify_view(home, table, column, at_least)
     with duckdb.connect(str(home / "augur.duckdb")) as connection:
-        rows = connection.execute(
-            f"SELECT rowid, {column} FROM {table} WHERE rowid >= $1 AND {column} IS NOT NULL "
-            f"AND CAST({column} AS VARCHAR) NOT IN ('', '[]', '{{}}') ORDER BY rowid LIMIT 1",
-            [at_least],
-        ).fetchall()
-        if not rows:
-            # nothing stands there in this home: put a number where there is none
-            _invent(connection, table, column)
-            return None, 1
-        (found,) = rows
-        new = changed(found[1])
-        connection.execute(f"UPDATE {table} SET {column} = $1 WHERE rowid = $2", [new, found[0]])
+        return falsify_in(connection, table, column, at_least)
+
+
+def falsify_in(
+    connection: duckdb.DuckDBPyConnection, table: str, column: str, at_least: int = 0
+) -> tuple[Any, Any]:
+    """The same in a database that is open."""
+    rows = connection.execute(
+        f"SELECT rowid, {column} FROM {table} WHERE rowid >= $1 AND {column} IS NOT NULL "
+        f"AND CAST({column} AS VARCHAR) NOT IN ('', '[]', '{{}}') ORDER BY rowid LIMIT 1",
+        [at_least],
+    ).fetchall()
+    if not rows:
+        # nothing stands there in this home: put a number where there is none
+        _invent(connection, table, column)
+        return None, 1
+    (found,) = rows
+    new = changed(found[1])
+    connection.execute(f"UPDATE {table} SET {column} = $1 WHERE rowid = $2", [new, found[0]])
     return found[1], new
 
 
