@@ -93,7 +93,7 @@ def open_store(home: Path, as_of: str = LATER, lock_wait: float = 60) -> Iterato
     """The store as a run holds it."""
     store = Store(clock=RunClock(as_of=as_of))
     surroundings = {
-        "AUGUR_HOME": str(home), "AUGUR_MEMORY_LIMIT": "2GiB", "AUGUR_THREADS": "2"
+        "AUGUR_HOME": str(home), "AUGUR_MEMORY_LIMIT": "2GiB", "AUGUR_THREADS": "1"
     }  # fmt: skip
     with (
         mock.patch.dict(os.environ, surroundings),
